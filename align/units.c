@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Byte spans in other units: code points and UTF-16, snapped outwards to whole characters. */
+#include <dstok/align.h>
+
+#include "../simd/simd.h"
+
+/* A position that walks over a text, counted in bytes and in the wanted unit. */
+typedef struct cursor {
+    const uint8_t *text;
+    size_t len;
+    int unit;
+    size_t byte;    /* start of a character */
+    uint64_t units; /* length of text[0, byte) */
+} cursor;
+
+/* The character at the cursor: its bytes and units. An ill-formed subpart counts as one unit. */
+static size_t character(const cursor *c, uint64_t *units) {
+    size_t width, bad = dstok__utf8_ill_formed(c->text + c->byte, c->len - c->byte, &width);
+    *units = bad == 0 && width == 4 && c->unit == DSTOK_UNIT_UTF16 ? 2 : 1;
+    return bad != 0 ? bad : width;
+}
+
+/* Moves on to the last character border <= byte; says whether byte lies inside the character there. */
+static int walk(cursor *c, size_t byte) {
+    while (c->byte < byte) {
+        uint64_t units;
+        size_t width = character(c, &units);
+        if (width > byte - c->byte) return 1;
+        c->byte += width;
+        c->units += units;
+    }
+    return 0;
+}
+
+dstok_status dstok_spans_convert(const void *text, size_t len, dstok_span *spans, size_t n, int unit) {
+    if (unit == DSTOK_UNIT_BYTE) return DSTOK_OK;
+    if (unit != DSTOK_UNIT_CHAR && unit != DSTOK_UNIT_UTF16) return DSTOK_E_INVAL;
+    cursor begin = {text, len, unit, 0, 0}, end = begin;
+    uint64_t last_begin = 0, last_end = 0;
+    for (size_t i = 0; i < n; i++) {
+        dstok_span s = spans[i];
+        if (s.begin > s.end || s.end > len || s.begin < last_begin || s.end < last_end) return DSTOK_E_RANGE;
+        last_begin = s.begin;
+        last_end = s.end;
+        walk(&begin, (size_t)s.begin);
+        int inside = walk(&end, (size_t)s.end);
+        spans[i].begin = begin.units;
+        spans[i].end = end.units;
+        if (s.begin == s.end) {
+            spans[i].end = spans[i].begin;
+        } else if (inside) {
+            uint64_t units;
+            character(&end, &units);
+            spans[i].end += units;
+        }
+    }
+    return DSTOK_OK;
+}
+
+size_t dstok_text_length(const void *text, size_t len, int unit) {
+    if (unit == DSTOK_UNIT_BYTE) return len;
+    cursor c = {text, len, unit, 0, 0};
+    walk(&c, len);
+    return (size_t)c.units;
+}
+
+size_t dstok_utf8_check(const void *text, size_t len) {
+    return dstok__utf8_check(text, len);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* UTF-8 checking, one character at a time (Unicode 16.0, table 3-7). */
+#include "../simd.h"
+
+#include <string.h>
+
+/* The second byte of a multi-byte character must lie in [low, high]; the others in [80, BF]. Returns the
+ * length that the lead byte announces, 0 when it is no lead byte. */
+static size_t lead_info(uint8_t lead, uint8_t *low, uint8_t *high) {
+    *low = 0x80;
+    *high = 0xBF;
+    if (lead < 0xC2) return 0;
+    if (lead < 0xE0) return 2;
+    if (lead < 0xF0) {
+        if (lead == 0xE0) *low = 0xA0;  /* overlong forms */
+        if (lead == 0xED) *high = 0x9F; /* surrogates */
+        return 3;
+    }
+    if (lead < 0xF5) {
+        if (lead == 0xF0) *low = 0x90;  /* overlong forms */
+        if (lead == 0xF4) *high = 0x8F; /* above U+10FFFF */
+        return 4;
+    }
+    return 0;
+}
+
+size_t dstok__utf8_ill_formed(const uint8_t *text, size_t len, size_t *width) {
+    size_t unused;
+    if (width == NULL) width = &unused;
+    if (text[0] < 0x80) {
+        *width = 1;
+        return 0;
+    }
+    uint8_t low, high;
+    size_t want = lead_info(text[0], &low, &high), have = 1;
+    if (want == 0) return 1;
+    while (have < want && have < len && text[have] >= low && text[have] <= high) {
+        low = 0x80;
+        high = 0xBF;
+        have++;
+    }
+    *width = have;
+    return have == want ? 0 : have;
+}
+
+size_t dstok__utf8_check(const uint8_t *text, size_t len) {
+    size_t i = 0, width;
+    while (i < len) {
+        uint64_t word;
+        if (len - i >= 8) {
+            memcpy(&word, text + i, 8);
+            if ((word & 0x8080808080808080u) == 0) {
+                i += 8;
+                continue;
+            }
+        }
+        if (dstok__utf8_ill_formed(text + i, len - i, &width) != 0) return i;
+        i += width;
+    }
+    return len;
+}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""dstok inspect: descriptions, alignment, single tokens, fertility."""
+import json
+
+from common import CliTest, END, NI, THE, THINK
+
+
+class Inspect(CliTest):
+    def test_description(self):
+        text = self.out("inspect")
+        for line in ("format      tokenizer.json", "ids         265", "added       3", "merges      6",
+                     "normalizer  none", "template    yes", "control     2", f"  {END}  <|end|>",
+                     f"  {THINK}  <think>"):
+            self.assertIn(line, text)
+        self.assertRegex(text, r"(?m)^scanner     \w+")
+        self.assertRegex(text, r"(?m)^steps       \S+")
+
+    def test_json(self):
+        row = json.loads(self.out("inspect", "--json"))
+        self.assertEqual((row["ids"], row["tokens"], row["merges"], row["template"]), (265, 265, 6, True))
+        self.assertEqual(row["control"], [{"id": END, "text": "<|end|>"}, {"id": THINK, "text": "<think>"}])
+        self.assertEqual((row["unknown_id"], row["warnings"]), (None, []))
+        self.assertTrue(row["steps"])
+
+    def test_scanner(self):
+        known = json.loads(self.out("inspect", "--json"))["scanner"]
+        self.assertNotEqual(known, "pcre2")
+        self.assertEqual(json.loads(self.out("inspect", "--json", "--no-scanner"))["scanner"], "pcre2")
+
+    def test_warnings(self):
+        vocabulary = json.loads(open(self.vocab).read())
+        vocabulary["model"]["merges"].append(["t", "h"])
+        self.write("twice.json", json.dumps(vocabulary))
+        result = self.raw("inspect", "-v", "twice.json")
+        self.assertRegex(result.stdout.decode(), "(?m)^warning     .*merge")
+
+    def test_numbered_control_tokens_share_a_line(self):
+        vocabulary = json.loads(open(self.vocab).read())
+        for i in range(12):
+            vocabulary["added_tokens"].append({**vocabulary["added_tokens"][0], "id": 265 + i, "content": f"<|r{i}|>"})
+        self.write("many.json", json.dumps(vocabulary))
+        text = self.raw("inspect", "-v", "many.json").stdout.decode()
+        self.assertIn("control     14\n  262  <|end|>\n  263  <think>\n  265-276  <|r0|> ... <|r11|>\n", text)
+
+    def test_align(self):
+        self.assertEqual(self.out("inspect", "--align", "the 你"),
+                         "text  the│␣  │你\nid    257│32 │260\nbytes 0-3│3-4│4-7\n")
+        rows = self.lines("inspect", "--align", "the 你")
+        self.assertEqual(rows[2], {"id": NI, "span": [4, 7], "piece": "你", "hex": "e4bda0"})
+        self.assertIn("‹E5›", self.out("inspect", "--align", "好"))
+        self.assertEqual(self.out("inspect", "--align", ""), "")
+
+    def test_align_fits_the_width(self):
+        text = "the quick brown fox jumps over the lazy dog, 你你你你你你 and all the rest"
+        for columns in (20, 40, 80):
+            out = self.out("inspect", "--align", text, env={"COLUMNS": str(columns)})
+            width = max(sum(2 if c == "你" else 1 for c in line) for line in out.splitlines())
+            self.assertLessEqual(width, columns)
+            self.assertGreater(width, columns - 16)
+        self.fails(1, "--align: byte 1: ", "inspect", "--align", b"a\xff")
+
+    def test_align_special(self):
+        self.assertEqual(self.lines("inspect", "--align", "<|end|>", "--special", "parse")[0]["id"], END)
+        self.assertEqual(len(self.lines("inspect", "--align", "<|end|>")), 7)
+
+    def test_token(self):
+        self.assertEqual(self.out("inspect", "--token", "257"), "257         the\nbytes       74 68 65\n")
+        self.assertEqual(self.out("inspect", "--token", "the"), "257         the\nbytes       74 68 65\n")
+        self.assertIn("control", self.out("inspect", "--token", "<|end|>"))
+        self.assertEqual(self.lines("inspect", "--token", "259"),
+                         [{"id": 259, "text": "\ufffd", "hex": "e4bd", "added": False, "special": False,
+                           "control": False}])
+        self.assertEqual(self.lines("inspect", "--token", "=7")[0]["id"], ord("7"))
+        self.fails(1, "no token has the id 265", "inspect", "--token", "265")
+        self.fails(1, "no token has the id 4294967296", "inspect", "--token", "4294967296")
+        self.fails(1, 'no token is exactly "nothing"', "inspect", "--token", "nothing")
+
+    def test_fertility(self):
+        self.write("a", "the the")
+        self.write("b", "é")
+        out = self.out("inspect", "--fertility", "a", "b")
+        self.assertIn("  3.500  a\n", out)
+        self.assertIn("  1.000  b\n", out)
+        rows = self.lines("inspect", "-v", self.vocab, "--fertility", "a")
+        self.assertEqual([(r["tokens"], r["bytes"], r["bytes_per_token"]) for r in rows], [(2, 7, 3.5)] * 2)
+
+    def test_wrong_use(self):
+        self.fails(2, "files belong to --fertility", "inspect", "file")
+        self.fails(2, "several vocabularies are for --fertility", "inspect", "-v", self.vocab)

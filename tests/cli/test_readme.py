@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Every command in README.md does what README.md shows. With DSTOK_UPDATE_README=1 the shown output is rewritten."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+from common import CliTest, DSTOK, ROOT, has_default
+
+BLOCK = re.compile(r"(?:<!-- (.*?) -->\n)?```(\w+)\n(.*?)```", re.S)
+
+
+def blocks():
+    return [m.groups() for m in BLOCK.finditer((ROOT / "README.md").read_text())]
+
+
+def steps(body):
+    """The commands of a console block, each with the output shown for it."""
+    found = []
+    for line in body.splitlines(keepends=True):
+        if line.startswith("$ "):
+            found.append([line[2:].rstrip("\n"), ""])
+        else:
+            found[-1][1] += line
+    return found
+
+
+class Readme(CliTest):
+    def setUp(self):
+        super().setUp()
+        if not has_default():
+            self.skipTest("built without the default vocabulary, which README.md shows")
+        self.build = pathlib.Path(DSTOK).resolve().parent.parent
+        shutil.copy(ROOT / "README.md", self.dir)
+        self.env["PATH"] = f"{pathlib.Path(DSTOK).resolve().parent}:{self.env['PATH']}"
+        # what an installed library needs no words for
+        self.env["CPATH"] = f"{ROOT}/tokenizer/include:{ROOT}/align/include"
+        self.env["LIBRARY_PATH"] = self.env["LD_LIBRARY_PATH"] = str(self.build)
+
+    def shell(self, command):
+        result = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=self.dir, env=self.env, timeout=120,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(result.returncode, 0, f"{command}\n{result.stdout.decode()}")
+        return result.stdout.decode()
+
+    def test_commands(self):
+        self.write("sample.c", next(body for _, kind, body in blocks() if kind == "c"))
+        shared = list(self.build.glob("libdstok.so"))
+        n = 0
+        text = (ROOT / "README.md").read_text()
+        for _, kind, body in blocks():
+            for command, shown in steps(body) if kind == "console" else []:
+                if command.startswith("cc ") and not shared:
+                    print("note: the C sample is not run: this build has no shared library")
+                    continue
+                output = self.shell(command)
+                n += 1
+                if os.environ.get("DSTOK_UPDATE_README"):
+                    text = text.replace(f"$ {command}\n{shown}", f"$ {command}\n{output}")
+                else:
+                    self.assertEqual(output, shown, command)
+        self.assertGreaterEqual(n, 3)
+        if os.environ.get("DSTOK_UPDATE_README"):
+            (ROOT / "README.md").write_text(text)
+
+    def test_sample_is_short_and_clean(self):
+        sample = next(body for _, kind, body in blocks() if kind == "c")
+        self.assertLessEqual(len(sample.splitlines()), 12)
+        self.write("sample.c", sample)
+        self.shell("cc -std=c11 -Wall -Wextra -Werror -c sample.c")
+
+
+class Plain(unittest.TestCase):
+    """What needs no program."""
+
+    def test_marked_blocks_are_those_of_quickstart(self):
+        quickstart = (ROOT / "tools" / "quickstart").read_text()
+        packages = set(re.search(r'build_packages="(.*?)"', quickstart, re.S).group(1).split())
+        for mark, kind, body in blocks():
+            if kind != "sh":
+                continue
+            self.assertIn("tools/quickstart runs it", mark or "", "a block that no test runs must say so")
+            for line in body.splitlines():
+                if line.startswith("apt-get install "):
+                    self.assertEqual(set(line.split()[2:]), packages)
+                else:
+                    self.assertIn(line.replace(" --build", "").replace("cmake", "")[1:], quickstart)
+
+    def test_links_exist(self):
+        for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+            for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+                self.assertTrue((page.parent / target).exists(), f"{page.name}: {target}")
+
+    def test_every_block_kind_is_known(self):
+        self.assertLessEqual({kind for _, kind, _ in blocks()}, {"c", "console", "sh"})
+
+    def test_limits_are_stated(self):
+        self.assertIn("\n## Limits\n", (ROOT / "README.md").read_text())

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""House rules that a program can check: include layers, exported symbols, headers alone, banned calls, sizes."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("DSTOK_BUILD", ROOT / "build/release"))
+SOURCE = ("tokenizer", "simd", "align", "data", "tools", "fuzz", "tests")
+failures = []
+
+
+def fail(text):
+    failures.append(text)
+
+
+def sources(*folders, suffixes=(".c", ".h")):
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in suffixes:
+                yield path
+
+
+# ---- layers: who may include whom (docs/contributing.md) ----
+LAYERS = {  # a file under the key may include files under the values; public headers of its own product always
+    "tokenizer/base": ("tokenizer/base",),
+    "simd": ("simd",),
+    "data": ("data",),
+    "align": ("align", "tokenizer/base", "simd", "data"),
+    "tokenizer": ("tokenizer", "simd", "align", "data"),
+    "tools": ("tools",),
+}
+PUBLIC = {"tokenizer/include/dstok": ("version.h", "base.h", "tokenizer.h", "trainer.h", "dstok.h"),
+          "align/include/dstok": ("align.h",)}
+EXTERNAL = {  # library headers, by the folder that may use them
+    "pcre2.h": ("tokenizer/pretok",), "utf8proc.h": ("tokenizer/text",), "xxhash.h": ("tokenizer/base",),
+    "jansson.h": (), "zlib.h": ("tools",), "zstd.h": ("tools",), "pthread.h": ("tools",),
+}
+
+
+def layer_of(rel):
+    return max((k for k in LAYERS if rel == k or rel.startswith(k + "/")), key=len)
+
+
+def check_layers():
+    for path in sources("tokenizer", "simd", "align", "data", "tools"):
+        rel = path.relative_to(ROOT).as_posix()
+        layer = layer_of(rel)
+        for line in path.read_text(encoding="utf-8").splitlines():
+            m = re.match(r'\s*#\s*include\s*(["<])([^">]+)[">]', line)
+            if not m:
+                continue
+            if m[1] == "<":
+                name = m[2]
+                if name.startswith("dstok/"):
+                    if layer in ("simd", "data"):
+                        fail(f"{rel}: {layer} must not include <{name}>")
+                elif name in EXTERNAL and not rel.startswith(EXTERNAL[name]):
+                    fail(f"{rel}: <{name}> belongs to {', '.join(EXTERNAL[name])}")
+                continue
+            target = (path.parent / m[2]).resolve()
+            if not target.is_relative_to(ROOT):
+                fail(f"{rel}: includes {m[2]} from outside of the project")
+                continue
+            goal = target.relative_to(ROOT).as_posix()
+            if not any(goal == a or goal.startswith(a + "/") for a in LAYERS[layer]):
+                fail(f"{rel}: {layer} must not include {goal}")
+
+
+# ---- exported symbols and banned calls of the shared library ----
+BANNED = {"abort", "exit", "_exit", "printf", "puts", "putchar", "fprintf", "getenv", "secure_getenv", "setlocale", "rand",
+          "srand", "random", "strtok", "gets", "system", "popen", "signal", "sigaction", "perror", "__printf_chk",
+          "__fprintf_chk", "__assert_fail", "strcpy", "sprintf"}
+
+
+def shared_library():
+    found = sorted(BUILD.glob("libdstok.so.*.*"))
+    return found[0] if found else None
+
+
+def check_symbols():
+    lib = shared_library()
+    if lib is None:
+        print("SKIPPED: no shared library in this build")
+        sys.exit(77)
+    out = subprocess.run(["nm", "-D", "--defined-only", lib], check=True, capture_output=True, text=True).stdout
+    have = {line.split()[-1].split("@")[0] for line in out.splitlines() if line.split()[-2] in "TDBRVW"}
+    want = set(re.findall(r"^    (dstok_\w+);", (ROOT / "tokenizer/dstok.map").read_text(), re.M))
+    declared = set()
+    for folder, names in PUBLIC.items():
+        for name in names:
+            text = (ROOT / folder / name).read_text()
+            declared |= set(re.findall(r"^DSTOK_API[^;(]*?\b(dstok_\w+)\(", text, re.M))
+    for name in sorted(have - want):
+        fail(f"exported, but not in dstok.map: {name}")
+    for name in sorted(want - have):
+        fail(f"in dstok.map, but not exported: {name}")
+    for name in sorted(want ^ declared):
+        fail(f"dstok.map and the public headers disagree about {name}")
+    out = subprocess.run(["nm", "-D", "--undefined-only", lib], check=True, capture_output=True, text=True).stdout
+    for line in out.splitlines():
+        name = line.split()[-1].split("@")[0]
+        if name in BANNED:
+            fail(f"the library calls {name}")
+    needed = subprocess.run(["objdump", "-p", lib], check=True, capture_output=True, text=True).stdout
+    allowed = ("libc.so", "libpcre2-8.so", "libutf8proc.so", "libxxhash.so", "libm.so", "ld-linux",
+               "libpthread.so")
+    for name in re.findall(r"NEEDED\s+(\S+)", needed):
+        if not name.startswith(allowed):
+            fail(f"the library needs {name}")
+
+
+# ---- every public header compiles alone, in C11 and C++17 ----
+def check_headers():
+    flags = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only",
+             f"-I{ROOT}/tokenizer/include", f"-I{ROOT}/align/include"]
+    for folder, names in PUBLIC.items():
+        for name in names:
+            for compiler, std in (("cc", "c11"), ("c++", "c++17")):
+                lang = "c" if compiler == "cc" else "c++"
+                with tempfile.NamedTemporaryFile("w", suffix=".c") as f:
+                    f.write(f"#include <dstok/{name}>\n#include <dstok/{name}>\nint main(void) {{ return 0; }}\n")
+                    f.flush()
+                    r = subprocess.run([compiler, "-x", lang, f"-std={std}", *flags, f.name], capture_output=True,
+                                       text=True)
+                    if r.returncode:
+                        fail(f"<dstok/{name}> does not compile alone in {std}:\n{r.stderr}")
+    listed = {n for names in PUBLIC.values() for n in names}
+    for folder in PUBLIC:
+        for path in (ROOT / folder).glob("*.h"):
+            if path.name not in listed:
+                fail(f"{path.relative_to(ROOT)} is not in the list of public headers")
+            text = path.read_text()
+            comment = sum(len(c) for c in re.findall(r"/\*.*?\*/", text, re.S))
+            if path.name not in ("version.h", "dstok.h") and comment < len(text) * 0.4:
+                fail(f"{path.relative_to(ROOT)}: only {100 * comment // len(text)} % comment")
+
+
+# ---- sizes and form of source files ----
+def functions(text):
+    """(name, first line, number of lines) of function bodies: a definition starts in column 0, its brace ends there."""
+    lines, start = text.splitlines(), None
+    for i, line in enumerate(lines):
+        if line.endswith("{") and line[0] not in " #}/" and "(" in "".join(lines[max(0, i - 3):i + 1]) \
+                and not re.match(r"(typedef |static const |const |struct |enum |union |extern )[^(]*$", line):
+            start = i
+        elif line == "}" and start is not None:
+            m = re.search(r"(\w+)\(", lines[start])
+            yield (m[1] if m else "?", start + 1, i - start + 1)
+            start = None
+
+
+def check_sizes():
+    lengths = []
+    for path in sources(*SOURCE):
+        rel = path.relative_to(ROOT).as_posix()
+        text = path.read_text(encoding="utf-8")
+        if "generated by" in text[:400].lower():
+            continue
+        lines = text.splitlines()
+        if len(lines) > 700:
+            fail(f"{rel}: {len(lines)} lines (at most 700)")
+        if not lines or "SPDX-License-Identifier: MIT" not in lines[0] or not re.match(r"/\* \S", lines[1] if len(lines) > 1 else ""):
+            fail(f"{rel}: must begin with the SPDX line and a sentence that says what it holds")
+        for number, line in enumerate(lines, 1):
+            if len(line) > 120:
+                fail(f"{rel}:{number}: {len(line)} columns (at most 120)")
+            if "\t" in line or line.rstrip() != line:
+                fail(f"{rel}:{number}: tab or blank at the end")
+        for name, at, n in functions(text):
+            if not rel.startswith(("tests", "fuzz")):
+                lengths.append(n)
+            if n > 120:
+                fail(f"{rel}:{at}: {name} has {n} lines (at most 120)")
+    lengths.sort()
+    print(f"{len(lengths)} functions: median {lengths[len(lengths) // 2]}, p95 {lengths[len(lengths) * 95 // 100]}, "
+          f"longest {lengths[-1]} lines")
+
+
+# ---- nothing of one machine, nothing unfinished ----
+def check_texts():
+    tracked = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard"], capture_output=True,
+                             text=True)
+    if tracked.returncode:
+        print("SKIPPED: not a git checkout")
+        sys.exit(77)
+    bad = re.compile(r"(/ho" r"me/|/ro" r"ot/|/wo" r"rk/|/t" r"mp/[a-z])|\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
+    for name in tracked.stdout.splitlines():
+        path = ROOT / name
+        if not path.is_file() or path.suffix in (".json", ".xz", ".bin") or name.startswith("fuzz/seeds"):
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+            m = bad.search(line)
+            if m:
+                fail(f"{name}:{number}: {m[0]!r} does not belong here")
+
+
+CHECKS = {"layers": check_layers, "symbols": check_symbols, "headers": check_headers, "sizes": check_sizes,
+          "texts": check_texts}
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1] not in CHECKS:
+        sys.exit(f"usage: lint.py {'|'.join(CHECKS)}")
+    CHECKS[sys.argv[1]]()
+    for line in failures:
+        print(line, file=sys.stderr)
+    print(f"{sys.argv[1]}: {len(failures)} failed")
+    sys.exit(1 if failures else 0)

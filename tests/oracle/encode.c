@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* The oracle's encoder: each rule as a loop over everything, nothing remembered, nothing clever. */
+#include "inside.h"
+
+#include "../../data/unicode/unicode.h"
+#include "../../tokenizer/text/utf8.h"
+
+#include <stdlib.h>
+
+/* ---- results ---- */
+
+static void put(oracle_tokens *out, uint32_t id, uint64_t begin, uint64_t end, unsigned flags) {
+    if (out->n == out->cap) {
+        out->cap = 2 * out->cap + 64;
+        out->ids = realloc(out->ids, out->cap * sizeof *out->ids);
+        out->spans = realloc(out->spans, out->cap * sizeof *out->spans);
+        out->flags = realloc(out->flags, out->cap);
+        if (out->ids == NULL || out->spans == NULL || out->flags == NULL) exit(1);
+    }
+    out->ids[out->n] = id;
+    out->spans[out->n] = (dstok_span){begin, end};
+    out->flags[out->n++] = (uint8_t)flags;
+}
+
+void oracle_tokens_free(oracle_tokens *out) {
+    free(out->ids);
+    free(out->spans);
+    free(out->flags);
+    *out = (oracle_tokens){0};
+}
+
+/* ---- merging one pretoken ---- */
+
+typedef struct symbol {
+    uint32_t id;
+    size_t begin, end; /* bytes of the pretoken */
+} symbol;
+
+static void remove_symbol(symbol *s, size_t *n, size_t i) {
+    memmove(&s[i], &s[i + 1], (*n - i - 1) * sizeof *s);
+    --*n;
+}
+
+/* tokenizer.json: while any two neighbours have a merge, apply the one of lowest rank, the leftmost on ties. */
+static void merge_by_list(const oracle *o, symbol *s, size_t *n) {
+    for (;;) {
+        const merge *best = NULL;
+        size_t at = 0;
+        for (size_t i = 0; i + 1 < *n; i++) {
+            const merge *m = oracle_merge(o, s[i].id, s[i + 1].id);
+            if (m != NULL && (best == NULL || m->rank < best->rank)) {
+                best = m;
+                at = i;
+            }
+        }
+        if (best == NULL) return;
+        s[at].id = best->product;
+        s[at].end = s[at + 1].end;
+        remove_symbol(s, n, at + 1);
+    }
+}
+
+/* Rank files: while the bytes of any two neighbours are a token together, join those of lowest rank, the leftmost on
+ * ties. */
+static void merge_by_bytes(const oracle *o, const uint8_t *piece, symbol *s, size_t *n) {
+    for (;;) {
+        uint32_t best = NO_ID;
+        size_t at = 0;
+        for (size_t i = 0; i + 1 < *n; i++) {
+            uint32_t rank = oracle_find(o, piece + s[i].begin, s[i + 1].end - s[i].begin);
+            if (rank < best) {
+                best = rank;
+                at = i;
+            }
+        }
+        if (best == NO_ID) return;
+        s[at].id = best;
+        s[at].end = s[at + 1].end;
+        remove_symbol(s, n, at + 1);
+    }
+}
+
+/* A token for each byte. A byte without one becomes the unknown token, or vanishes when there is none. */
+static size_t bytes_to_symbols(const oracle *o, const uint8_t *piece, size_t len, symbol *s) {
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++) {
+        uint32_t id = oracle_find(o, piece + i, 1);
+        if (id == NO_ID && o->unk == NO_ID) continue;
+        if (id == NO_ID && o->fuse_unk && n > 0 && s[n - 1].id == o->unk && s[n - 1].end == i) {
+            s[n - 1].end = i + 1;
+            continue;
+        }
+        s[n++] = (symbol){id == NO_ID ? o->unk : id, i, i + 1};
+    }
+    return n;
+}
+
+static size_t encode_piece(const oracle *o, const uint8_t *piece, size_t len, symbol *s) {
+    uint32_t whole = o->whole_pieces ? oracle_find(o, piece, len) : NO_ID;
+    if (whole != NO_ID) {
+        s[0] = (symbol){whole, 0, len};
+        return 1;
+    }
+    size_t n = bytes_to_symbols(o, piece, len, s);
+    if (o->is_ranks) {
+        merge_by_bytes(o, piece, s, &n);
+    } else {
+        merge_by_list(o, s, &n);
+    }
+    return n;
+}
+
+/* ---- a stretch of text between added tokens ---- */
+
+/* Text with, for each of its bytes, the range of the caller's text that it came from. */
+typedef struct traced {
+    uint8_t *text;
+    dstok_span *from;
+    size_t n;
+} traced;
+
+static traced new_traced(size_t n) {
+    return (traced){oracle_memory(n), oracle_memory(n * sizeof(dstok_span)), 0};
+}
+
+static void free_traced(traced *t) {
+    free(t->text);
+    free(t->from);
+}
+
+static void put_traced(traced *t, uint8_t byte, uint64_t begin, uint64_t end) {
+    t->text[t->n] = byte;
+    t->from[t->n++] = (dstok_span){begin, end};
+}
+
+/* The normalised text. Bytes outside of edits come from one byte; those of an edit from all of its source. */
+static traced normalise(oracle *o, const uint8_t *text, size_t len, size_t base) {
+    dstok__normalized *norm = &o->normalized;
+    if (dstok__normalize(norm, o->norms, o->n_norms, text, len, 1 << 30) != DSTOK_OK) exit(1);
+    traced t = new_traced(norm->len);
+    size_t source = base;
+    for (size_t e = 0; e <= norm->n_edits; e++) {
+        size_t stop = e < norm->n_edits ? norm->edits[e].out : norm->len;
+        for (; t.n < stop; source++) put_traced(&t, norm->text[t.n], source, source + 1);
+        if (e == norm->n_edits) break;
+        stop = norm->edits[e].out + norm->edits[e].out_n;
+        while (t.n < stop) put_traced(&t, norm->text[t.n], source, source + norm->edits[e].src_n);
+        source += norm->edits[e].src_n;
+    }
+    return t;
+}
+
+typedef struct run {
+    oracle *o;
+    const traced *t;
+    size_t base; /* of the piece in t */
+    size_t prefix; /* 1: the pretokenizer saw a blank before the piece */
+    const uint8_t *piece;
+    oracle_tokens *out;
+} run;
+
+static bool is_inside(const traced *t, size_t at) { return at < t->n && dstok__is_continuation(t->text[at]); }
+
+/* A dstok__piece_fn: one pretoken. */
+static dstok_status encode_pretoken(void *ctx, size_t begin, size_t end) {
+    run *r = ctx;
+    symbol *s = oracle_memory((end - begin) * sizeof *s);
+    size_t n = encode_piece(r->o, r->piece + begin, end - begin, s);
+    for (size_t i = 0; i < n; i++) {
+        size_t b = begin + s[i].begin, e = begin + s[i].end;
+        b = r->base + (b > r->prefix ? b - r->prefix : 0);
+        e = r->base + (e > r->prefix ? e - r->prefix : 0);
+        unsigned flags = is_inside(r->t, b) || is_inside(r->t, e) ? DSTOK_FLAG_PARTIAL : 0;
+        if (s[i].id == r->o->unk) flags |= DSTOK_FLAG_UNKNOWN;
+        uint64_t from = r->t->from[b].begin;
+        put(r->out, s[i].id, from, e > b ? r->t->from[e - 1].end : from, flags);
+    }
+    free(s);
+    return DSTOK_OK;
+}
+
+static bool encode_plain(oracle *o, const traced *t, size_t begin, size_t end, oracle_tokens *out) {
+    if (begin == end) return true;
+    size_t prefix = o->prefix_space && t->text[begin] != ' ', len = end - begin + prefix;
+    uint8_t *piece = oracle_memory(len);
+    piece[0] = ' ';
+    memcpy(piece + prefix, t->text + begin, end - begin);
+    run r = {o, t, begin, prefix, piece, out};
+    dstok_error err = {.status = DSTOK_OK};
+    dstok_status status = dstok__pretok_run(o->pretok, o->scratch, piece, len, encode_pretoken, &r, &err);
+    free(piece);
+    if (status != DSTOK_OK) fprintf(stderr, "oracle: %s\n", err.text);
+    return status == DSTOK_OK;
+}
+
+/* ---- added tokens ---- */
+
+/* The longest added token of one kind that stands at text[at]. */
+static const added *longest_added(const oracle *o, const uint8_t *text, size_t len, size_t at, bool normalized) {
+    const added *best = NULL;
+    for (size_t i = 0; i < o->n_added; i++) {
+        const added *a = &o->added[i];
+        if (a->normalized != normalized || a->n == 0 || a->n > len - at || a->text[0] != text[at]) continue;
+        if (memcmp(a->text, text + at, a->n) == 0 && (best == NULL || a->n >= best->n)) best = a;
+    }
+    return best;
+}
+
+static bool is_word_before(const uint8_t *text, size_t at) {
+    size_t width;
+    return at > 0 && dstok__uc_is_word(dstok__utf8_before(text + at, &width));
+}
+
+static bool is_word_at(const uint8_t *text, size_t len, size_t at) {
+    size_t width;
+    return at < len && dstok__uc_is_word(dstok__utf8_get(text + at, &width));
+}
+
+/* Calls of cut_added: the text before a token, then the token; text alone at the end (a = NULL). */
+typedef bool part_fn(oracle *o, const traced *t, size_t begin, size_t end, int special, oracle_tokens *out);
+
+static void put_added(const added *a, const traced *t, size_t begin, size_t end, oracle_tokens *out) {
+    put(out, a->id, t->from[begin].begin, t->from[end - 1].end, DSTOK_FLAG_ADDED);
+}
+
+/* Goes through t from left to right: at each place the longest token counts; under TEXT special ones are passed over;
+ * lstrip and rstrip take in blanks. Text between tokens goes to `plain`. */
+static bool cut_added(oracle *o, const traced *t, bool normalized, int special, part_fn *plain, oracle_tokens *out) {
+    size_t done = 0, at = 0;
+    while (at < t->n && special != DSTOK_SPECIAL_PLAIN) {
+        const added *a = longest_added(o, t->text, t->n, at, normalized);
+        if (a == NULL) {
+            at++;
+            continue;
+        }
+        size_t begin = at, end = at + a->n, width;
+        at = end;
+        if (a->special && special == DSTOK_SPECIAL_TEXT) continue;
+        if (a->single_word && (is_word_before(t->text, begin) || is_word_at(t->text, t->n, end))) continue;
+        while (a->lstrip && begin > done && dstok__uc_is_space(dstok__utf8_before(t->text + begin, &width))) {
+            begin -= width;
+        }
+        while (a->rstrip && end < t->n && dstok__uc_is_space(dstok__utf8_get(t->text + end, &width))) end += width;
+        if (!plain(o, t, done, begin, special, out)) return false;
+        put_added(a, t, begin, end, out);
+        done = at = end;
+    }
+    return plain(o, t, done, t->n, special, out);
+}
+
+static bool plain_after_normalising(oracle *o, const traced *t, size_t begin, size_t end, int special,
+                                    oracle_tokens *out) {
+    (void)special;
+    return encode_plain(o, t, begin, end, out);
+}
+
+/* Text that no raw token claims: normalised on its own, then searched for the other tokens. */
+static bool plain_before_normalising(oracle *o, const traced *t, size_t begin, size_t end, int special,
+                                     oracle_tokens *out) {
+    traced norm = normalise(o, t->text + begin, end - begin, begin);
+    bool ok = cut_added(o, &norm, true, special, plain_after_normalising, out);
+    free_traced(&norm);
+    return ok;
+}
+
+bool oracle_encode(oracle *o, const uint8_t *text, size_t n, int special, oracle_tokens *out) {
+    traced whole = new_traced(n);
+    for (size_t i = 0; i < n; i++) put_traced(&whole, text[i], i, i + 1);
+    out->n = 0;
+    bool ok = cut_added(o, &whole, false, special, plain_before_normalising, out);
+    free_traced(&whole);
+    return ok;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* Decoding: four modes against a naive decoder, on ids that cut characters, on unknown ids, and with little room. */
+#include "../harness/t.h"
+#include "../oracle/fixture.h"
+#include "../oracle/gen.h"
+
+#include "../../simd/simd.h"
+
+#include <stdlib.h>
+
+#define MAX_IDS 40
+#define MAX_BYTES 4000
+
+#define ADDED(content, special)                                                                          \
+    "{\"id\":0,\"content\":\"" content "\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,"          \
+    "\"normalized\":false,\"special\":" special "}"
+
+static dstok_tokenizer *tok;
+
+/* ---- the naive decoder ---- */
+
+/* U+FFFD for each maximal ill-formed subpart. */
+static size_t replace(const uint8_t *s, size_t n, uint8_t *out) {
+    size_t k = 0;
+    for (size_t i = 0; i < n;) {
+        size_t width, bad = dstok__utf8_ill_formed(s + i, n - i, &width);
+        memcpy(out + k, bad > 0 ? (const uint8_t *)"\xEF\xBF\xBD" : s + i, bad > 0 ? 3 : width);
+        k += bad > 0 ? 3 : width;
+        i += bad > 0 ? bad : width;
+    }
+    return k;
+}
+
+typedef struct result {
+    dstok_status status;
+    uint8_t bytes[MAX_BYTES];
+    size_t n, unknown;
+} result;
+
+/* Joins the tokens; in mode replace an unknown id ends what stands before it. */
+static void naive(const uint32_t *ids, size_t n, int mode, int skip_special, result *r) {
+    uint8_t part[MAX_BYTES];
+    size_t n_part = 0;
+    *r = (result){.status = DSTOK_OK};
+    for (size_t i = 0; i <= n; i++) {
+        const void *bytes = NULL;
+        size_t k = 0;
+        bool known = i < n && dstok_token_bytes(tok, ids[i], &bytes, &k) == DSTOK_OK;
+        if (known && !(skip_special && (dstok_token_flags(tok, ids[i]) & DSTOK_TOKEN_SPECIAL))) {
+            memcpy(part + n_part, bytes, k);
+            n_part += k;
+        }
+        if (known) continue;
+        if (i == n || mode == DSTOK_DECODE_REPLACE) {
+            if (mode == DSTOK_DECODE_REPLACE) {
+                r->n += replace(part, n_part, r->bytes + r->n);
+            } else {
+                memcpy(r->bytes + r->n, part, n_part);
+                r->n += n_part;
+            }
+            n_part = 0;
+        }
+        if (i == n) break;
+        r->unknown++;
+        if (mode == DSTOK_DECODE_REPLACE) {
+            memcpy(r->bytes + r->n, "\xEF\xBF\xBD", 3);
+            r->n += 3;
+        }
+    }
+    if (r->unknown > 0 && mode <= DSTOK_DECODE_STRICT) {
+        r->status = DSTOK_E_BAD_ID;
+    } else if (mode == DSTOK_DECODE_STRICT && dstok__utf8_check(r->bytes, r->n) != r->n) {
+        r->status = DSTOK_E_UTF8;
+    }
+}
+
+/* ---- comparison ---- */
+
+static void check(const uint32_t *ids, size_t n, int mode, int skip_special) {
+    static result want;
+    size_t got_n = 12345, unknown = 12345;
+    dstok_error err = {.status = DSTOK_OK};
+    naive(ids, n, mode, skip_special, &want);
+    uint8_t *out = malloc(want.n + 1);
+    dstok_status status = dstok_decode(tok, ids, n, mode, skip_special, out, want.n, &got_n, &unknown, &err);
+    bool same = status == want.status;
+    if (status == DSTOK_OK) same = same && got_n == want.n && unknown == want.unknown && memcmp(out, want.bytes, want.n) == 0;
+    CHECK(same);
+    if (!same && t_failures < 4) {
+        fprintf(stderr, "mode %d skip %d: ", mode, skip_special);
+        gen_print(out, status == DSTOK_OK && got_n <= want.n ? got_n : 0);
+        for (size_t i = 0; i < n; i++) fprintf(stderr, " %u", ids[i]);
+        fputc('\n', stderr);
+    }
+    if (status == DSTOK_E_UTF8) CHECK_EQ(err.offset, dstok__utf8_check(want.bytes, want.n));
+    if (want.n > 0 && status == DSTOK_OK) { /* one byte too little */
+        uint8_t *less = malloc(want.n);
+        less[want.n - 1] = 0xAA;
+        CHECK_EQ(dstok_decode(tok, ids, n, mode, skip_special, less, want.n - 1, &got_n, NULL, NULL), DSTOK_E_SPACE);
+        CHECK_EQ(got_n, want.n);
+        CHECK_EQ(less[want.n - 1], 0xAA);
+        free(less);
+    }
+    free(out);
+}
+
+static void check_all(const uint32_t *ids, size_t n) {
+    for (int mode = DSTOK_DECODE_LOSSLESS; mode <= DSTOK_DECODE_RAW; mode++) {
+        check(ids, n, mode, 0);
+        check(ids, n, mode, 1);
+    }
+}
+
+/* Byte tokens, tokens that cut characters, words, specials, ids without a token. */
+static uint32_t random_id(t_rng *rng) {
+    switch (t_below(rng, 8)) {
+    case 0: return 256 + t_below(rng, 29);
+    case 1: return 277 + t_below(rng, 3); /* E4 BD, A0 E5, E4 BD A0 */
+    case 2: return 0xC2 + t_below(rng, 0x33);
+    case 3:
+    case 4: return 0x80 + t_below(rng, 0x40);
+    case 5: return (uint32_t)t_random(rng);
+    case 6: return 285 + t_below(rng, 3);
+    default: return t_below(rng, 256);
+    }
+}
+
+static void test_random(void) {
+    t_rng rng = {31};
+    uint32_t ids[MAX_IDS];
+    for (int i = 0; i < 30000; i++) {
+        size_t n = t_below(&rng, MAX_IDS);
+        bool known_only = i % 2 == 0;
+        for (size_t k = 0; k < n; k++) {
+            do {
+                ids[k] = random_id(&rng);
+            } while (known_only && dstok_token_flags(tok, ids[k]) == 0);
+        }
+        check_all(ids, n);
+    }
+}
+
+/* Every way to cut a character of each length into tokens, with something before and behind. */
+static void test_cut_characters(void) {
+    static const char *const characters[] = {"\xC3\xA9", "\xE4\xBD\xA0", "\xF0\x9F\x98\x80"};
+    static const uint32_t around[] = {'a', 0xE4, 0x80, 283, 99999};
+    for (size_t c = 0; c < 3; c++) {
+        size_t n = strlen(characters[c]);
+        for (size_t keep = 1; keep <= n; keep++) {
+            for (size_t a = 0; a < 25; a++) {
+                uint32_t ids[8] = {around[a % 5]};
+                for (size_t i = 0; i < keep; i++) ids[1 + i] = (uint8_t)characters[c][i];
+                ids[1 + keep] = around[a / 5];
+                check_all(ids, keep + 2);
+                check_all(ids, keep + 1);
+                check_all(ids + 1, keep + 1);
+            }
+        }
+    }
+}
+
+static void test_made(void) {
+    const uint32_t ids[] = {259, 283, 0xE4, 284, 0xBD, 0xA0};
+    char out[64];
+    size_t n, unknown;
+    /* A special token between the bytes of a character: skipped, they come together again. */
+    CHECK_EQ(dstok_decode(tok, ids, 6, DSTOK_DECODE_STRICT, 1, out, sizeof out, &n, &unknown, NULL), DSTOK_E_UTF8);
+    CHECK_EQ(dstok_decode(tok, ids, 6, DSTOK_DECODE_LOSSLESS, 0, out, sizeof out, &n, &unknown, NULL), DSTOK_OK);
+    CHECK_EQ(n, 5 + 7 + 1 + 3 + 2);
+    CHECK_MEM(out, "hello<|sys|>\xE4" "cat\xBD\xA0", n);
+    const uint32_t split[] = {0xE4, 283, 0xBD, 0xA0};
+    CHECK_EQ(dstok_decode(tok, split, 4, DSTOK_DECODE_STRICT, 1, out, sizeof out, &n, &unknown, NULL), DSTOK_OK);
+    CHECK_EQ(n, 3);
+    CHECK_MEM(out, "\xE4\xBD\xA0", 3);
+}
+
+static void test_errors(void) {
+    const uint32_t ids[] = {97, 98, 300, 99}, text[] = {'a', 0xFF};
+    dstok_error err = {.status = DSTOK_OK};
+    size_t n = 0, unknown = 0;
+    char out[8];
+    CHECK_EQ(dstok_decode(tok, ids, 4, DSTOK_DECODE_LOSSLESS, 0, out, 8, &n, &unknown, &err), DSTOK_E_BAD_ID);
+    CHECK_EQ(err.offset, 2); /* the index */
+    CHECK_EQ(dstok_decode(tok, text, 2, DSTOK_DECODE_STRICT, 0, out, 8, &n, &unknown, &err), DSTOK_E_UTF8);
+    CHECK_EQ(err.offset, 1);
+    CHECK_EQ(dstok_decode(tok, ids, 4, DSTOK_DECODE_RAW, 0, out, 8, &n, &unknown, NULL), DSTOK_OK);
+    CHECK_EQ(unknown, 1);
+    CHECK_EQ(n, 3);
+    CHECK_EQ(dstok_decode(tok, ids, 4, 4, 0, out, 8, &n, &unknown, &err), DSTOK_E_INVAL);
+    CHECK_EQ(dstok_decode(tok, ids, 4, -1, 0, out, 8, &n, &unknown, NULL), DSTOK_E_INVAL);
+    CHECK_EQ(dstok_decode(tok, NULL, 0, DSTOK_DECODE_STRICT, 0, NULL, 0, &n, NULL, NULL), DSTOK_OK);
+    CHECK_EQ(n, 0);
+    CHECK_EQ(dstok_decode(tok, ids, 2, DSTOK_DECODE_STRICT, 0, NULL, 0, &n, NULL, &err), DSTOK_E_SPACE);
+    CHECK_EQ(n, 2);
+}
+
+int main(void) {
+    fixture f = fixture_words;
+    f.added = "[" ADDED("<|sys|>", "true") "," ADDED("cat", "false") "," ADDED("\xE4\xBD\xA0", "false") "]";
+    tok = fixture_load(&f, NULL);
+    test_random();
+    test_cut_characters();
+    test_made();
+    test_errors();
+    dstok_tokenizer_free(tok);
+    return t_end();
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* Merging against a plain rescan: lengths on both sides of the switch between its two ways, ties, refused products. */
+#include "../../tokenizer/bpe/merge.h"
+#include "../harness/heap.h"
+#include "../harness/t.h"
+
+#include <stdlib.h>
+
+typedef dstok__symbol symbol;
+
+/* ---- the naive version ---- */
+
+static void naive(const dstok__pairs *pairs, const uint8_t *refused, uint8_t mask, symbol *s, size_t *n) {
+    for (;;) {
+        const dstok__pair *best = NULL;
+        size_t at = 0;
+        for (size_t i = 0; i + 1 < *n; i++) {
+            const dstok__pair *p = dstok__pairs_get(pairs, s[i].id, s[i + 1].id);
+            if (p->rank == DSTOK__NO_RANK || (refused != NULL && (refused[p->product] & mask))) continue;
+            if (best == NULL || p->rank < best->rank) {
+                best = p;
+                at = i;
+            }
+        }
+        if (best == NULL) return;
+        s[at].id = best->product;
+        s[at].end = s[at + 1].end;
+        memmove(&s[at + 1], &s[at + 2], (*n - at - 2) * sizeof *s);
+        --*n;
+    }
+}
+
+/* ---- random tables ---- */
+
+#define IDS 200
+#define ALPHABET 4
+
+/* Products in any order of ids; with_ties lets pairs share ranks, which merge lists never do but tables may. */
+static void random_pairs(t_rng *rng, dstok__pairs *pairs, size_t n, bool with_ties) {
+    CHECK_EQ(dstok__pairs_reserve(pairs, n), DSTOK_OK);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t limit = ALPHABET + (uint32_t)i < IDS ? ALPHABET + (uint32_t)i : IDS;
+        uint32_t rank = with_ties ? t_below(rng, 5) : (uint32_t)i;
+        dstok__pairs_put(pairs, t_below(rng, limit), t_below(rng, limit), rank, t_below(rng, IDS));
+    }
+}
+
+static void check_one(t_rng *rng, dstok__merge_scratch *m, const dstok__pairs *pairs, const uint8_t *refused, size_t n) {
+    symbol *want = malloc((n + 1) * sizeof *want);
+    size_t got_n = 99, want_n = n;
+    unsigned alphabet = 1 + t_below(rng, ALPHABET);
+    CHECK_EQ(dstok__merge_reserve(m, n), DSTOK_OK);
+    for (uint32_t i = 0; i < n; i++) want[i] = m->symbols[i] = (symbol){t_below(rng, alphabet), i, i + 1};
+    naive(pairs, refused, 4, want, &want_n);
+    CHECK_EQ(dstok__merge_run(m, pairs, refused, 4, n, &got_n), DSTOK_OK);
+    CHECK_EQ(got_n, want_n);
+    bool same = got_n == want_n && (got_n == 0 || memcmp(m->symbols, want, got_n * sizeof *want) == 0);
+    CHECK(same);
+    if (!same) fprintf(stderr, "n = %zu\n", n);
+    free(want);
+}
+
+static void test_random(void) {
+    t_heap heap = {0};
+    dstok_alloc al = t_heap_alloc(&heap);
+    t_rng rng = {17};
+    uint8_t flags[IDS];
+    dstok__merge_scratch m;
+    dstok__merge_init(&m, &al);
+    for (int round = 0; round < 400; round++) {
+        dstok__pairs pairs;
+        dstok__pairs_init(&pairs, &al);
+        random_pairs(&rng, &pairs, 1 + t_below(&rng, 150), round % 4 == 0);
+        for (size_t i = 0; i < IDS; i++) flags[i] = (uint8_t)(t_below(&rng, 6) == 0 ? 4 : 3);
+        for (size_t n = 0; n < 140; n += n < 4 || (n > 40 && n < 70) ? 1 : 1 + t_below(&rng, 12)) {
+            check_one(&rng, &m, &pairs, round % 2 == 0 ? NULL : flags, n);
+        }
+        dstok__pairs_free(&pairs);
+    }
+    dstok__merge_free(&m);
+    CHECK_EQ(heap.live, 0);
+}
+
+/* ---- made cases ---- */
+
+static void put(dstok__pairs *p, uint32_t left, uint32_t right, uint32_t rank, uint32_t product) {
+    CHECK_EQ(dstok__pairs_reserve(p, p->count + 1), DSTOK_OK);
+    dstok__pairs_put(p, left, right, rank, product);
+}
+
+/* n times id 0; the ids and the ends of what is left. */
+static void check_run(const dstok__pairs *p, size_t n, const uint32_t *want, size_t n_want) {
+    dstok__merge_scratch m;
+    size_t got;
+    dstok__merge_init(&m, &dstok__default_alloc);
+    CHECK_EQ(dstok__merge_reserve(&m, n), DSTOK_OK);
+    for (uint32_t i = 0; i < n; i++) m.symbols[i] = (symbol){0, i, i + 1};
+    CHECK_EQ(dstok__merge_run(&m, p, NULL, 0, n, &got), DSTOK_OK);
+    CHECK_EQ(got, n_want);
+    for (size_t i = 0; i < got && i < n_want; i++) CHECK_EQ(m.symbols[i].id, want[i]);
+    dstok__merge_free(&m);
+}
+
+/* As Hugging Face and tiktoken: aa then aaa; pairs are taken from the left without overlap. */
+static void test_known(void) {
+    dstok__pairs p;
+    dstok__pairs_init(&p, &dstok__default_alloc);
+    put(&p, 0, 0, 0, 2);
+    put(&p, 2, 0, 1, 3);
+    check_run(&p, 3, (const uint32_t[]){3}, 1);
+    check_run(&p, 4, (const uint32_t[]){2, 2}, 2);
+    check_run(&p, 5, (const uint32_t[]){2, 3}, 2);
+    check_run(&p, 7, (const uint32_t[]){2, 2, 3}, 3);
+    CHECK(!dstok__pairs_put(&p, 0, 0, 7, 9)); /* the same pair again: the last one counts */
+    CHECK_EQ(dstok__pairs_get(&p, 0, 0)->product, 9);
+    CHECK_EQ(dstok__pairs_get(&p, 0, 1)->rank, DSTOK__NO_RANK);
+    dstok__pairs_free(&p);
+}
+
+/* 2^k equal symbols halve again and again: the deepest chain of merges there is. */
+static void test_doubling(void) {
+    dstok__pairs p;
+    const uint32_t last = 17;
+    dstok__pairs_init(&p, &dstok__default_alloc);
+    for (uint32_t i = 0; i < last; i++) put(&p, i, i, i, i + 1);
+    check_run(&p, (size_t)1 << last, &last, 1);
+    const uint32_t tail[] = {16, 0};
+    check_run(&p, ((size_t)1 << 16) + 1, tail, 2);
+    dstok__pairs_free(&p);
+}
+
+int main(void) {
+    test_random();
+    test_known();
+    test_doubling();
+    return t_end();
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* The Unicode tables: every property of every code point against hashes made without the tables. */
+#include "../../data/unicode/unicode.h"
+#include "../harness/t.h"
+#include "unicode_golden.h"
+
+#include <xxhash.h>
+
+enum { N_POINTS = DSTOK_UC_MAX + 1 };
+
+typedef struct property {
+    const char *name;
+    unsigned categories; /* a set of categories, or 0: then flag tells */
+    unsigned flag;
+    uint64_t golden;
+} property;
+
+static const property properties[] = {
+    {"L", DSTOK_UC_L, 0, GOLDEN_L},
+    {"M", DSTOK_UC_M, 0, GOLDEN_M},
+    {"N", DSTOK_UC_N, 0, GOLDEN_N},
+    {"P", DSTOK_UC_P, 0, GOLDEN_P},
+    {"S", DSTOK_UC_S, 0, GOLDEN_S},
+    {"Z", DSTOK_UC_Z, 0, GOLDEN_Z},
+    {"C", DSTOK_UC_C, 0, GOLDEN_C},
+    {"Lu", DSTOK_UC_LU, 0, GOLDEN_LU},
+    {"Ll", DSTOK_UC_LL, 0, GOLDEN_LL},
+    {"Lt", DSTOK_UC_LT, 0, GOLDEN_LT},
+    {"Lm", DSTOK_UC_LM, 0, GOLDEN_LM},
+    {"Lo", DSTOK_UC_LO, 0, GOLDEN_LO},
+    {"Nd", DSTOK_UC_ND, 0, GOLDEN_ND},
+    {"space", 0, DSTOK_UC_SPACE, GOLDEN_SPACE},
+    {"word", 0, DSTOK_UC_WORD, GOLDEN_WORD},
+    {"han", 0, DSTOK_UC_HAN, GOLDEN_HAN},
+    {"in 9.0", 0, DSTOK_UC_IN_9, GOLDEN_IN_9},
+    {"folds", 0, DSTOK_UC_FOLDS, GOLDEN_FOLDS},
+    {"NFC inert", 0, DSTOK_UC_NFC_INERT, GOLDEN_NFC_INERT},
+    {"NFD inert", 0, DSTOK_UC_NFD_INERT, GOLDEN_NFD_INERT},
+    {"NFKC inert", 0, DSTOK_UC_NFKC_INERT, GOLDEN_NFKC_INERT},
+    {"NFKD inert", 0, DSTOK_UC_NFKD_INERT, GOLDEN_NFKD_INERT},
+    {"NFC second", 0, DSTOK_UC_NFC_SECOND, GOLDEN_NFC_SECOND},
+};
+
+static void test_properties(void) {
+    static uint8_t bits[N_POINTS / 8];
+    for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) {
+        const property *p = &properties[i];
+        memset(bits, 0, sizeof bits);
+        for (uint32_t cp = 0; cp < N_POINTS; cp++) {
+            bool has =
+                p->categories != 0 ? dstok__uc_in(cp, p->categories) : (dstok__uc_record(cp) & p->flag) != 0;
+            if (has) bits[cp >> 3] = (uint8_t)(bits[cp >> 3] | 1u << (cp & 7));
+        }
+        bool same = XXH64(bits, sizeof bits, 0) == p->golden;
+        CHECK(same);
+        if (!same) fprintf(stderr, "property %s differs\n", p->name);
+    }
+}
+
+static void test_categories(void) {
+    static uint8_t gc[N_POINTS];
+    for (uint32_t cp = 0; cp < N_POINTS; cp++) gc[cp] = (uint8_t)(dstok__uc_record(cp) & DSTOK_UC_GC_MASK);
+    CHECK(XXH64(gc, sizeof gc, 0) == GOLDEN_GC);
+}
+
+static void test_folds(void) {
+    static uint8_t words[4 * N_POINTS];
+    int wrong = 0;
+    for (uint32_t cp = 0; cp < N_POINTS; cp++) {
+        uint32_t to = dstok__uc_fold(cp);
+        for (unsigned i = 0; i < 4; i++) words[4 * cp + i] = (uint8_t)(to >> (8 * i));
+        if (to != cp && (dstok__uc_record(to) & DSTOK_UC_FOLDS) == 0) wrong++;
+    }
+    CHECK(XXH64(words, sizeof words, 0) == GOLDEN_FOLD);
+    CHECK_EQ(wrong, 0);
+    CHECK_EQ(dstok__uc_fold('K'), 'k');
+    CHECK_EQ(dstok__uc_fold(0x212A), 'k');    /* kelvin sign */
+    CHECK_EQ(dstok__uc_fold(0x17F), 's');     /* long s */
+    CHECK_EQ(dstok__uc_fold(0x130), 0x130);   /* has a full folding only */
+    CHECK_EQ(dstok__uc_fold(0x13A0), 0x13A0); /* Cherokee folds to its capitals */
+    CHECK_EQ(dstok__uc_fold(0xAB70), 0x13A0);
+    CHECK_EQ(dstok__uc_fold(0x1FD3), 0x390);    /* since 15.1 */
+    CHECK_EQ(dstok__uc_fold(0x10D50), 0x10D70); /* Garay, since 16.0 */
+    CHECK_EQ(dstok__uc_fold(0xA7DC), 0x19B);
+    CHECK_EQ(dstok__uc_fold(DSTOK_UC_MAX), DSTOK_UC_MAX);
+}
+
+/* The differences between engines and versions that cost others bugs. */
+static void test_known_points(void) {
+    const uint32_t not_space[] = {0x180E, 0x200B, 0x2060, 0xFEFF, 0x1C, 0x1D, 0x1E, 0x1F};
+    for (size_t i = 0; i < sizeof not_space / sizeof *not_space; i++)
+        CHECK(!dstok__uc_is_space(not_space[i]));
+    CHECK(dstok__uc_is_space(0x85) && dstok__uc_is_space(0xA0) && dstok__uc_is_space(0x3000));
+    CHECK(dstok__uc_is_word(0x200C) && dstok__uc_is_word(0x200D)); /* joiners: Rust yes, Oniguruma no */
+    CHECK(!dstok__uc_is_word(0xB2) && !dstok__uc_is_word(0xBD)); /* superscripts, fractions: the other way */
+    CHECK(dstok__uc_is_word('_') && dstok__uc_is_word(0x24B6) && dstok__uc_is_word(0x301));
+    CHECK(dstok__uc_in(0x10D4A, DSTOK_UC_L));           /* Garay, 16.0 */
+    CHECK(!dstok__uc_in(0xA7CE, DSTOK_UC_L));           /* 17.0 */
+    CHECK(!(dstok__uc_record(0x32FF) & DSTOK_UC_IN_9)); /* square era name Reiwa, 12.1 */
+    CHECK((dstok__uc_record(0x3007) & DSTOK_UC_HAN) && !(dstok__uc_record(0x3006) & DSTOK_UC_HAN));
+}
+
+int main(void) {
+    test_properties();
+    test_categories();
+    test_folds();
+    test_known_points();
+    return t_end();
+}

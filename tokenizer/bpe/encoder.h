@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of an encoder: scratch of one thread, and the sink that tokens go to. */
+#ifndef DSTOK_BPE_ENCODER_H
+#define DSTOK_BPE_ENCODER_H
+
+#include "merge.h"
+#include "model.h"
+
+/* Where tokens go: three arrays that grow together, or nothing but the count. */
+typedef struct dstok__sink {
+    const dstok_alloc *al;
+    uint32_t *ids;
+    dstok_span *spans;
+    uint8_t *flags;
+    size_t cap_ids, cap_spans, cap_flags;
+    size_t n;
+    bool store;
+} dstok__sink;
+
+struct dstok_encoder {
+    const dstok_tokenizer *tok;
+    dstok__regex_scratch *regex; /* NULL when no step needs PCRE2 */
+    dstok__merge_scratch merge;
+    dstok__normalized valid;   /* the whole text after ill-formed bytes were replaced */
+    dstok__normalized stretch; /* text between two added tokens, normalised */
+    dstok__buf prefixed;       /* a stretch with a blank before it */
+    dstok__sink out;
+    dstok_report report;
+};
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Input that is not UTF-8: refused, replaced, or taken as raw bytes. */
+#include "job.h"
+
+#include "../../simd/simd.h"
+
+static void note_invalid(job *j, size_t at) {
+    dstok_report *r = &j->enc->report;
+    if (r->n_invalid++ == 0) r->first_invalid = at;
+}
+
+/* Copies the text with U+FFFD for each maximal ill-formed subpart, as an edit each. */
+static dstok_status replace_invalid(job *j, const uint8_t *source, size_t len) {
+    dstok__normalized *v = &j->enc->valid;
+    v->buf.len = 0;
+    v->buf.max = DSTOK_MAX_INPUT;
+    v->n_edits = 0;
+    for (size_t i = 0; i < len;) {
+        size_t good = dstok__utf8_check(source + i, len - i);
+        DSTOK_TRY(dstok__buf_append(&v->buf, source + i, good));
+        i += good;
+        if (i == len) break;
+        size_t bad = dstok__utf8_ill_formed(source + i, len - i, NULL);
+        note_invalid(j, i);
+        DSTOK_TRY(dstok__grow(v->buf.al, (void **)&v->edits, &v->cap_edits, v->n_edits + 1, sizeof *v->edits,
+                              SIZE_MAX));
+        v->edits[v->n_edits++] =
+            (dstok__edit){.out = v->buf.len, .src = i, .out_n = 3, .src_n = (uint32_t)bad};
+        DSTOK_TRY(dstok__buf_append(&v->buf, "\xEF\xBF\xBD", 3));
+        i += bad;
+    }
+    v->text = v->buf.data;
+    v->len = v->buf.len;
+    j->is_replaced = true;
+    dstok__map_cursor_init(&j->replaced, v);
+    j->in_text.replaced = j->in_norm.replaced = j->replaced;
+    return dstok__job_text(j, v->text, v->len);
+}
+
+/* Raw mode for tokenizer.json vocabularies: well-formed stretches as usual, each ill-formed run as one
+ * pretoken. */
+static dstok_status encode_raw(job *j, const uint8_t *source, size_t len) {
+    for (size_t i = 0; i < len;) {
+        size_t good = dstok__utf8_check(source + i, len - i), bad;
+        j->base = i;
+        DSTOK_TRY(dstok__job_text(j, source + i, good));
+        i += good;
+        size_t begin = i;
+        while (i < len && (bad = dstok__utf8_ill_formed(source + i, len - i, NULL)) > 0) {
+            note_invalid(j, i);
+            i += bad;
+        }
+        DSTOK_TRY(dstok__job_bytes(j, source, begin, i));
+    }
+    return DSTOK_OK;
+}
+
+static bool is_all_blank(const dstok_tokenizer *tok, uint32_t id) {
+    const dstok__piece *p = &tok->pieces[id];
+    for (uint32_t i = 0; i < p->n; i++) {
+        if (p->bytes[i] != ' ' && p->bytes[i] != '\n' && p->bytes[i] != '\t') return false;
+    }
+    return true;
+}
+
+/* How many of the tokens so far tiktoken holds for unstable: those of the last pretoken (0 after an added
+ * token), and all blank ones before them when they begin with a blank one. */
+static size_t unstable_tokens(const job *j) {
+    const dstok__sink *out = &j->enc->out;
+    size_t k = out->n - j->last_first;
+    if (k == 0 || !is_all_blank(j->tok, out->ids[out->n - k])) return k;
+    for (; k < out->n; k++) {
+        size_t before = out->n - k - 1;
+        if (out->flags[before] & (DSTOK_FLAG_ADDED | DSTOK_FLAG_TEMPLATE)) break;
+        if (!is_all_blank(j->tok, out->ids[before])) break;
+    }
+    return k;
+}
+
+static void note_all_invalid(job *j, const uint8_t *source, size_t begin, size_t len) {
+    for (size_t i = begin, step; i < len; i += step) {
+        size_t width, bad = dstok__utf8_ill_formed(source + i, len - i, &width);
+        if (bad > 0) note_invalid(j, i);
+        step = bad > 0 ? bad : width;
+    }
+}
+
+/* Raw mode for rank files, as tiktoken's _encode_bytes: the well-formed prefix as usual, then its last
+ * pretoken is taken back and everything from there on is merged as one piece without the pattern. */
+static dstok_status encode_raw_ranks(job *j, const uint8_t *source, size_t len) {
+    dstok__sink *out = &j->enc->out;
+    bool store = out->store;
+    size_t good = dstok__utf8_check(source, len);
+    note_all_invalid(j, source, good, len);
+    out->store = true; /* also for a count: what is taken back must be looked at */
+    j->last_first = out->n;
+    DSTOK_TRY(dstok__job_text(j, source, good));
+    size_t taken = unstable_tokens(j);
+    size_t begin = taken > 0 ? (size_t)out->spans[out->n - taken].begin : good;
+    out->n -= taken;
+    out->store = store;
+    return dstok__job_bytes(j, source, begin, len);
+}
+
+dstok_status dstok__job_invalid(job *j, const uint8_t *source, size_t len) {
+    size_t good;
+    switch (j->opt.invalid) {
+    case DSTOK_INVALID_REPLACE:
+        return replace_invalid(j, source, len);
+    case DSTOK_INVALID_RAW:
+        if (j->tok->spec.model == DSTOK__MODEL_RANKS) return encode_raw_ranks(j, source, len);
+        return encode_raw(j, source, len);
+    default:
+        good = dstok__utf8_check(source, len);
+        return dstok__fail(j->err, DSTOK_E_UTF8, good, 0,
+                           "invalid UTF-8 (byte 0x%02X); ask for replacement or raw bytes to encode it",
+                           source[good]);
+    }
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Merging of one pretoken: lowest rank first, leftmost on ties, exactly as the references do. */
+#ifndef DSTOK_BPE_MERGE_H
+#define DSTOK_BPE_MERGE_H
+
+#include "pairs.h"
+
+/* A symbol of the pretoken while it is merged, and of the result. Positions are bytes of the pretoken. */
+typedef struct dstok__symbol {
+    uint32_t id;
+    uint32_t begin, end;
+} dstok__symbol;
+
+typedef struct dstok__merge_scratch {
+    const dstok_alloc *al;
+    dstok__symbol *symbols;
+    size_t cap;
+    struct dstok__link *links; /* for long pretokens */
+    size_t cap_links;
+    uint64_t *heap;
+    size_t cap_heap;
+} dstok__merge_scratch;
+
+void dstok__merge_init(dstok__merge_scratch *s, const dstok_alloc *al);
+void dstok__merge_free(dstok__merge_scratch *s);
+
+/* Room for n symbols in s->symbols. */
+dstok_status dstok__merge_reserve(dstok__merge_scratch *s, size_t n);
+
+/* Merges s->symbols[0, n) until no pair of neighbours is in the table; *n_out symbols are left, in order.
+ * refused (may be NULL): flags by id; a merge whose product has bits of refused_mask is left out.
+ * O(n log n) time, O(n) memory; no recursion. */
+dstok_status dstok__merge_run(dstok__merge_scratch *s, const dstok__pairs *pairs, const uint8_t *refused,
+                              uint8_t refused_mask, size_t n, size_t *n_out);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Everything libdstok offers. */
+#ifndef DSTOK_DSTOK_H
+#define DSTOK_DSTOK_H
+
+#include <dstok/version.h>
+#include <dstok/base.h>
+#include <dstok/tokenizer.h>
+#include <dstok/align.h>
+#include <dstok/trainer.h>
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* Tokenizers, encoders, decoding and counting: the calls most programs need. */
+#ifndef DSTOK_TOKENIZER_H
+#define DSTOK_TOKENIZER_H
+
+#include <dstok/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A vocabulary ready for use: immutable after loading, shared by any number of threads. */
+typedef struct dstok_tokenizer dstok_tokenizer;
+
+/** One thread's scratch memory. Results never depend on what an encoder did before. */
+typedef struct dstok_encoder dstok_encoder;
+
+/* ------------------------------------------------------------------------------------------- loading */
+
+/** Always run pretokenizer patterns through PCRE2, also where a scanner of ours knows them (slower, equal
+ *  ids). */
+#define DSTOK_LOAD_NO_SCANNER 1u
+
+/** How to load. Zero is the default of every field; set struct_size with DSTOK_LOAD_OPTIONS_INIT.
+ *  alloc    memory source of the tokenizer and of encoders made from it; NULL: malloc. Copied.
+ *  pattern  for a bare .tiktoken file: a name ("cl100k_base", ...: dstok_pattern_name) or a regular
+ *      expression
+ *  flags    DSTOK_LOAD_* */
+typedef struct dstok_load_options {
+    size_t struct_size;
+    const dstok_alloc *alloc;
+    const char *pattern;
+    uint32_t flags;
+} dstok_load_options;
+#define DSTOK_LOAD_OPTIONS_INIT                                                                              \
+    { sizeof(dstok_load_options), NULL, NULL, 0 }
+
+/** Load a vocabulary file: Hugging Face tokenizer.json, a folder that holds one (with
+ *  tokenizer_config.json), or a .tiktoken rank file (with X.tiktoken.meta.json beside it, if any). The
+ *  format is told by content.
+ *  path     [in]  NUL-terminated file name
+ *  options  [in]  NULL = defaults
+ *  out      [out] the tokenizer; untouched on failure
+ *  Returns: DSTOK_OK; E_IO (text names the file and the system's reason); E_FORMAT, E_UNSUPPORTED,
+ *      E_DUPLICATE, E_TRUNCATED, E_UTF8 (offset and line in the file); E_LIMIT; E_NOMEM; E_INVAL (pattern
+ *      needed or unknown).
+ *  Owns: out, to be given to dstok_tokenizer_free.   Threads: safe.
+ *  Cost: O(file + sum of token lengths).   Source: docs/formats.md.   Since: 0.1 */
+DSTOK_API DSTOK_NODISCARD dstok_status dstok_tokenizer_load(const char *path,
+                                                            const dstok_load_options *options,
+                                                            dstok_tokenizer **out, dstok_error *err);
+
+/** Load a vocabulary from memory, as dstok_tokenizer_load does from a file.
+ *  data, n       [in] the whole file, n bytes; not kept
+ *  side, side_n  [in] tokenizer_config.json (for tokenizer.json) or the meta.json (for ranks); NULL, 0 = none
+ *  Returns, Owns, Threads, Cost: as dstok_tokenizer_load.   Since: 0.1 */
+DSTOK_API DSTOK_NODISCARD dstok_status dstok_tokenizer_load_memory(const void *data, size_t n,
+                                                                   const void *side, size_t side_n,
+                                                                   const dstok_load_options *options,
+                                                                   dstok_tokenizer **out, dstok_error *err);
+
+/** Load the vocabulary that is embedded in the library (data/vocab; trained on Chinese, English and code).
+ *  Returns: DSTOK_OK; E_NOMEM; E_UNSUPPORTED when the library was built without it.
+ *  Owns: out, to be given to dstok_tokenizer_free.   Threads: safe.   Since: 0.1 */
+DSTOK_API DSTOK_NODISCARD dstok_status dstok_tokenizer_load_default(const dstok_load_options *options,
+                                                                    dstok_tokenizer **out, dstok_error *err);
+
+/** Free a tokenizer; NULL allowed. No encoder made from it may be used afterwards.   Since: 0.1 */
+DSTOK_API void dstok_tokenizer_free(dstok_tokenizer *tok);
+
+/** The i-th pattern name that dstok_load_options.pattern knows; NULL when i is past the last.
+ *  Owns: static string.   Threads: safe.   Since: 0.1 */
+DSTOK_API const char *dstok_pattern_name(size_t i);
+
+/* ---------------------------------------------------------------------------------------- inspection */
+
+/** What a vocabulary holds. Strings live as long as the tokenizer. */
+typedef struct dstok_info {
+    size_t struct_size;
+    const char *format;     /**< "tokenizer.json", "tiktoken", ... */
+    const char *scanner;    /**< the family whose scanner cuts the text, "pcre2", or "none" */
+    const char *normalizer; /**< e.g. "NFC"; "none" */
+    uint64_t n_ids;         /**< largest id + 1 */
+    uint64_t n_tokens;      /**< ids that have a token */
+    uint64_t n_added;       /**< added tokens */
+    uint64_t n_merges;      /**< distinct pairs that merge */
+    uint64_t n_steps;       /**< pretokenizer steps */
+    uint64_t memory;        /**< bytes held by the tokenizer */
+    int ignore_merges;      /**< a pretoken that is one token is never merged */
+    int has_template;       /**< add_special would add something */
+    uint32_t unk_id;        /**< id for unknown characters; UINT32_MAX: none */
+} dstok_info;
+
+/** Describe a vocabulary.
+ *  info  [in,out] info->struct_size must be set; fields up to that size are filled
+ *  Threads: safe.   Since: 0.1 */
+DSTOK_API void dstok_tokenizer_info(const dstok_tokenizer *tok, dstok_info *info);
+
+/** The i-th pretokenizer step as text, e.g. `Split(Regex, Isolated) \p{N}{1,3}`; NULL past the last.
+ *  Owns: lives as long as tok.   Threads: safe.   Since: 0.1 */
+DSTOK_API const char *dstok_tokenizer_step(const dstok_tokenizer *tok, size_t i);
+
+/** The i-th warning that loading gave (duplicate merges, renumbered added tokens, ...); NULL past the last.
+ *  Owns: lives as long as tok.   Threads: safe.   Since: 0.1 */
+DSTOK_API const char *dstok_tokenizer_warning(const dstok_tokenizer *tok, size_t i);
+
+#define DSTOK_TOKEN_EXISTS  1u /**< the id has a token */
+#define DSTOK_TOKEN_ADDED   2u /**< it is matched in text as an added token */
+#define DSTOK_TOKEN_SPECIAL 4u /**< the file marks it special */
+#define DSTOK_TOKEN_CONTROL 8u /**< control token: never produced from text under DSTOK_SPECIAL_SAFE */
+
+/** DSTOK_TOKEN_* of an id; 0 for an id without a token.   Threads: safe.   Since: 0.1 */
+DSTOK_API uint32_t dstok_token_flags(const dstok_tokenizer *tok, uint32_t id);
+
+/** The bytes an id decodes to.
+ *  bytes, n  [out] a view that lives as long as tok; not NUL-terminated; may hold part of a character
+ *  Returns: DSTOK_OK; E_BAD_ID.   Threads: safe.   Cost: O(1).   Since: 0.1 */
+DSTOK_API DSTOK_NODISCARD dstok_status dstok_token_bytes(const dstok_tokenizer *tok, uint32_t id,
+                                                         const void **bytes, size_t *n);
+
+/** The id whose bytes are exactly these; an added token wins over a model token of the same bytes.
+ *  Returns: DSTOK_OK; E_BAD_ID when there is none (id untouched).   Threads: safe.
+ *  Cost: O(n + added tokens); O(ids) for a text that is no token.   Since: 0.1 */
+DSTOK_API DSTOK_NODISCARD dstok_status dstok_token_id(const dstok_tokenizer *tok, const void *bytes, size_t n,
+                                                      uint32_t *id);
+
+/* ------------------------------------------------------------------------------------------ encoding */
+
+/** What to do with added tokens that stand in the text (docs/special-tokens.md). */
+enum {
+    DSTOK_SPECIAL_SAFE = 0, /**< no control token comes from text; other added tokens match */
+    DSTOK_SPECIAL_TEXT = 1, /**< as Hugging Face with encode_special_tokens: those marked special are text */
+    DSTOK_SPECIAL_PARSE = 2, /**< as Hugging Face by default: every added token matches. For trusted text */
+    DSTOK_SPECIAL_PLAIN = 3, /**< no added token matches */
+    DSTOK_SPECIAL_ERROR = 4, /**< E_SPECIAL where a control token stands in the text */
+    DSTOK_SPECIAL_LIST = 5   /**< of the control tokens only those listed in `allowed` match */
+};
+
+/** What to do with bytes that are not UTF-8. Spans are in original bytes in all three. */
+enum {
+    DSTOK_INVALID_ERROR = 0,   /**< E_UTF8 with the offset of the first bad byte */
+    DSTOK_INVALID_REPLACE = 1, /**< each maximal ill-formed subpart becomes U+FFFD */
+    DSTOK_INVALID_RAW = 2      /**< the bytes themselves go to byte-level BPE: nothing is lost */
+};
+
+/** How to encode. Zero is the default of every field.
+ *  special         DSTOK_SPECIAL_*
+ *  invalid         DSTOK_INVALID_*
+ *  add_special     non-zero: put the file's template (BOS, EOS, ...) around the ids
+ *  strict          non-zero: E_UNKNOWN where a character has no token (else it is counted in the report)
+ *  allowed, n_allowed  ids for DSTOK_SPECIAL_LIST; read during the call */
+typedef struct dstok_encode_options {
+    size_t struct_size;
+    int special;
+    int invalid;
+    int add_special;
+    int strict;
+    const uint32_t *allowed;
+    size_t n_allowed;
+} dstok_encode_options;
+#define DSTOK_ENCODE_OPTIONS_INIT                                                                            \
+    { sizeof(dstok_encode_options), 0, 0, 0, 0, NULL, 0 }
+
+#define DSTOK_FLAG_PARTIAL  1u /**< the token holds part of a character */
+#define DSTOK_FLAG_ADDED    2u /**< an added token, matched in the text */
+#define DSTOK_FLAG_TEMPLATE 4u /**< put there by add_special; zero-width span */
+#define DSTOK_FLAG_UNKNOWN  8u /**< the unknown token */
+
+/** Counts of the encoder's last call.
+ *  n_unknown       characters or bytes without a token; first_unknown is the offset of the first
+ *  n_dropped       source bytes that no token covers, because the pattern removes them or they have no token
+ *  n_invalid       maximal ill-formed subparts met (replaced or taken raw)
+ *  n_special_text  control tokens that stood in the text and were encoded as text; first_special the first's
+ *      offset
+ *  Offsets are DSTOK_NO_OFFSET when the count is 0. */
+typedef struct dstok_report {
+    uint64_t n_unknown, first_unknown;
+    uint64_t n_dropped;
+    uint64_t n_invalid, first_invalid;
+    uint64_t n_special_text, first_special;
+} dstok_report;
+
+/** Make an encoder for one thread. tok must outlive it.
+ *  Returns: DSTOK_OK; E_NOMEM.   Owns: out, to be given to dstok_encoder_free.   Threads: safe.   Since: 0.1 */
+DSTOK_API DSTOK_NODISCARD dstok_status dstok_encoder_new(const dstok_tokenizer *tok, dstok_encoder **out);
+
+/** Free an encoder; NULL allowed.   Since: 0.1 */
+DSTOK_API void dstok_encoder_free(dstok_encoder *enc);
+
+/** Largest input of one call in bytes: E_LIMIT above it. */
+#define DSTOK_MAX_INPUT ((size_t)0x7FFFFFFF)
+
+/** Encode text to token ids.
+ *  enc    [in,out] scratch; one thread at a time
+ *  text   [in]  bytes, shape (len,), not NUL-terminated, NUL is data
+ *  len    [in]  bytes, 0 ok
+ *  options [in] NULL = defaults
+ *  ids    [out] token ids, shape (cap,), caller-owned, NULL if cap == 0
+ *  cap    [in]  tokens
+ *  spans  [out] byte range of each token in text, shape (cap,), or NULL. Spans never decrease; they tile the
+ *      text but for what the pattern drops (see the report); pieces of one changed character share its range
+ *  flags  [out] DSTOK_FLAG_* of each token, shape (cap,), or NULL
+ *  n      [out] tokens written; on E_SPACE tokens needed
+ *  Returns: DSTOK_OK; E_SPACE (arrays unspecified); E_UTF8, E_SPECIAL, E_UNKNOWN (err->offset = byte in
+ *      text); E_LIMIT (input too large, regex work limit); E_NOMEM. After any failure the encoder is usable.
+ *  Owns: nothing kept.   Threads: safe for distinct enc.
+ *  Cost: O(len log m), m = longest pretoken in bytes.
+ *  Source: Sennrich, Haddow, Birch, ACL 2016 (P16-1162); rules in docs/formats.md.   Since: 0.1 */
+DSTOK_API DSTOK_NODISCARD dstok_status dstok_encode(dstok_encoder *enc, const void *text, size_t len,
+                                                    const dstok_encode_options *options, uint32_t *ids,
+                                                    dstok_span *spans, uint8_t *flags, size_t cap, size_t *n,
+                                                    dstok_error *err);
+
+/** A result that the encoder owns: arrays of shape (n,), valid until its next call or its end. */
+typedef struct dstok_tokens {
+    const uint32_t *ids;
+    const dstok_span *spans;
+    const uint8_t *flags;
+    size_t n;
+} dstok_tokens;
+
+/** As dstok_encode, into memory that the encoder owns and grows (21 bytes a token): no second call
+ *  needed.
+ *  out  [out] untouched on failure.   Since: 0.1 */
+DSTOK_API DSTOK_NODISCARD dstok_status dstok_encode_view(dstok_encoder *enc, const void *text, size_t len,
+                                                         const dstok_encode_options *options,
+                                                         dstok_tokens *out, dstok_error *err);
+
+/** A stretch of one input with its own policy for added tokens: trusted template text with
+ *  DSTOK_SPECIAL_PARSE, user text with DSTOK_SPECIAL_SAFE. */
+typedef struct dstok_segment {
+    size_t len;  /**< bytes of this stretch */
+    int special; /**< DSTOK_SPECIAL_*, in place of options->special */
+} dstok_segment;
+
+/** As dstok_encode_view, for a text that is made of segments lying one behind the other. The ids are those
+ *  of the whole text: segment borders cut nothing. An added token matches only where every segment that it
+ *  touches allows it, so that a control token can be forged neither inside a segment nor across a border.
+ *  segments  [in] shape (n_segments,); their lengths must add up to len (else E_INVAL)
+ *  Since: 0.1 */
+DSTOK_API DSTOK_NODISCARD dstok_status dstok_encode_segments(dstok_encoder *enc, const void *text, size_t len,
+                                                             const dstok_segment *segments, size_t n_segments,
+                                                             const dstok_encode_options *options,
+                                                             dstok_tokens *out, dstok_error *err);
+
+/** Count tokens without storing them: the n of dstok_encode.
+ *  Cost: as dstok_encode, no memory for ids. Since: 0.1 */
+DSTOK_API DSTOK_NODISCARD dstok_status dstok_count(dstok_encoder *enc, const void *text, size_t len,
+                                                   const dstok_encode_options *options, size_t *n,
+                                                   dstok_error *err);
+
+/** Upper bound of the n of dstok_encode for len bytes, whatever they are; SIZE_MAX when it does not fit. It
+ *  is len plus the template for most vocabularies; replacement of ill-formed bytes and normalisers multiply
+ *  it.
+ *  options  [in] NULL = defaults
+ *  Threads: safe.   Cost: O(1).   Since: 0.1 */
+DSTOK_API size_t dstok_encode_bound(const dstok_tokenizer *tok, size_t len,
+                                    const dstok_encode_options *options);
+
+/** Counts of the encoder's last call, also of a failed one.   Owns: lives until the next call.   Since: 0.1 */
+DSTOK_API const dstok_report *dstok_encode_report(const dstok_encoder *enc);
+
+/* ------------------------------------------------------------------------------------------ decoding */
+
+enum {
+    DSTOK_DECODE_LOSSLESS = 0, /**< the exact bytes of the tokens; an unknown id is E_BAD_ID */
+    DSTOK_DECODE_STRICT = 1,   /**< as lossless, and the result must be UTF-8, else E_UTF8 */
+    DSTOK_DECODE_REPLACE = 2,  /**< always UTF-8: ill-formed subparts and unknown ids become U+FFFD */
+    DSTOK_DECODE_RAW = 3       /**< the exact bytes; unknown ids give nothing and are counted */
+};
+
+/** Turn ids back into bytes. Decoding what was encoded gives the input, byte for byte, unless a normaliser
+ *  or a dropping pattern changed it (dstok_tokenizer_info, dstok_report).
+ *  ids    [in]  shape (n,)
+ *  mode   [in]  DSTOK_DECODE_*
+ *  skip_special [in] non-zero: tokens marked special give nothing
+ *  out    [out] bytes, shape (cap,), caller-owned, NULL if cap == 0; no NUL is added
+ *  n_out  [out] bytes written; on E_SPACE bytes needed
+ *  n_unknown [out] unknown ids met (modes replace and raw), or NULL
+ *  Returns: DSTOK_OK; E_SPACE; E_BAD_ID (err->offset = index in ids); E_UTF8 (err->offset = byte of the
+ *      result).
+ *  Owns: nothing.   Threads: safe.
+ *  Cost: O(n + bytes).   Since: 0.1 */
+DSTOK_API DSTOK_NODISCARD dstok_status dstok_decode(const dstok_tokenizer *tok, const uint32_t *ids, size_t n,
+                                                    int mode, int skip_special, void *out, size_t cap,
+                                                    size_t *n_out, size_t *n_unknown, dstok_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

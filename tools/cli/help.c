@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Help texts. */
+#include "verbs.h"
+
+static const char general[] =
+    "dstok - text to tokens and back, with the place of every token in the text\n"
+    "\n"
+    "usage: dstok VERB [options] [INPUT...]\n"
+    "\n"
+    "  encode    text to ids\n"
+    "  decode    ids to bytes\n"
+    "  count     tokens, bytes and characters of each input\n"
+    "  inspect   what a vocabulary holds; tokens under the characters of a text\n"
+    "  train     make a vocabulary from texts\n"
+    "\n"
+    "  dstok help VERB    options and examples of a verb\n"
+    "  dstok --version\n"
+    "\n"
+    "INPUT is a file, a folder (with --recursive) or - for standard input; none means\n"
+    "standard input. Compressed input (.gz, .zst) is recognised by content.\n"
+    "\n"
+    "examples:\n"
+    "  echo 'Hello, world' | dstok encode\n"
+    "  echo 'Hello, world' | dstok encode | dstok decode\n"
+    "  dstok count README.md\n"
+    "  dstok inspect --align 'Hello, world'\n"
+    "\n"
+    "exit codes: 0 done, 1 runtime or input/output error, 2 wrong use, 3 done but some\n"
+    "records were skipped, 130 interrupted\n";
+
+static const char encode_text[] =
+    "usage: dstok encode [options] [INPUT...]\n"
+    "\n"
+    "Turns text into ids: one line of ids for each record, or with --json one object:\n"
+    "{\"ids\":[...],\"spans\":[[begin,end],...]}. Control tokens in the text stay text unless\n"
+    "--special says otherwise.\n";
+
+static const char encode_examples[] =
+    "  echo 'Hello, world' | dstok encode\n"
+    "  dstok encode --pieces README.md\n"
+    "  echo '{\"id\":7,\"text\":\"Hi\"}' | dstok encode --input-format jsonl --json\n"
+    "  dstok encode -v tokenizer.json --add-special --special parse prompt.txt\n";
+
+static const char decode_text[] =
+    "usage: dstok decode [options] [INPUT...]\n"
+    "\n"
+    "Turns lines of ids into bytes, written one after the other with nothing between\n"
+    "(see --separator), or with --json one object a line: {\"text\":\"...\"}. Bytes that are\n"
+    "not UTF-8 are added in full as \"hex\".\n";
+
+static const char decode_examples[] =
+    "  dstok encode README.md | dstok decode | cmp - README.md\n"
+    "  dstok encode --input-format lines README.md | dstok decode --separator '\\n'\n";
+
+static const char count_text[] =
+    "usage: dstok count [options] [INPUT...]\n"
+    "\n"
+    "Prints for each input: tokens TAB bytes TAB characters TAB name; after more than one\n"
+    "input a line of totals. Lines and jsonl are counted without holding the input.\n";
+
+static const char count_examples[] = "  dstok count README.md docs/cli.md\n"
+                                     "  dstok count --recursive --json docs\n"
+                                     "  printf 'one\\ntwo\\n' | dstok count --input-format lines -\n";
+
+static const char inspect_text[] =
+    "usage: dstok inspect [options] [FILE...]\n"
+    "\n"
+    "Describes a vocabulary: ids, how it cuts text, control tokens, warnings.\n";
+
+static const char inspect_examples[] = "  dstok inspect\n"
+                                       "  dstok inspect --align 'Hello, world'\n"
+                                       "  dstok inspect --token 300\n"
+                                       "  dstok inspect --fertility README.md docs/cli.md\n";
+
+static const char train_text[] =
+    "usage: dstok train --vocab-size N -o tokenizer.json [options] [INPUT...]\n"
+    "\n"
+    "Learns a byte-level BPE vocabulary. The output appears whole or not at all.\n";
+
+static const char train_examples[] =
+    "  dstok train --vocab-size 1000 -o small.json README.md\n"
+    "  dstok train --vocab-size 32768 --special '<|end|>' -o v.json en.txt --weight 2 zh.txt\n"
+    "  dstok train --vocab-size 32768 -o v.json en.txt --weight 0.2 --words words.tsv\n";
+
+void cli_help(struct cli_buf *out, unsigned verb_bit) {
+    static const struct {
+        unsigned bit;
+        const char *text, *examples;
+    } verbs[] = {
+        {CLI_ENCODE, encode_text, encode_examples}, {CLI_DECODE, decode_text, decode_examples},
+        {CLI_COUNT, count_text, count_examples},    {CLI_INSPECT, inspect_text, inspect_examples},
+        {CLI_TRAIN, train_text, train_examples},
+    };
+    size_t i;
+
+    if (verb_bit == 0) cli_buf_text(out, general);
+    for (i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (verbs[i].bit == verb_bit) {
+            cli_buf_text(out, verbs[i].text);
+            cli_buf_text(out, "\noptions:\n");
+            cli_options_help(out, verb_bit);
+            cli_buf_text(out, "\nexamples:\n");
+            cli_buf_text(out, verbs[i].examples);
+        }
+}

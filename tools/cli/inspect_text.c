@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* dstok inspect --align and --fertility. */
+#include "inspect.h"
+#include "pieces.h"
+#include "record.h"
+
+#include <dstok/align.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static void align_json(const dstok_tokenizer *tok, const dstok_tokens *t, struct cli_buf *out) {
+    size_t i;
+
+    for (i = 0; i < t->n; i++) {
+        const void *bytes = "";
+        size_t n = 0;
+
+        if (dstok_token_bytes(tok, t->ids[i], &bytes, &n) != DSTOK_OK) n = 0;
+        cli_buf_printf(out, "{\"id\":%lu,\"span\":[%llu,%llu],\"piece\":", (unsigned long)t->ids[i],
+                       (unsigned long long)t->spans[i].begin, (unsigned long long)t->spans[i].end);
+        (void)cli_json_string(out, bytes, n);
+        cli_buf_text(out, ",\"hex\":");
+        cli_json_hex(out, bytes, n);
+        cli_buf_text(out, "}\n");
+    }
+}
+
+int cli_show_alignment(const struct cli_config *c, const dstok_tokenizer *tok, struct cli_buf *out) {
+    dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
+    dstok_encode_options options;
+    uint32_t *allowed = NULL;
+    dstok_encoder *enc = NULL;
+    dstok_tokens t;
+    dstok_status status;
+    int rc = cli_encode_options(c, tok, &options, &allowed);
+
+    if (rc == 0) {
+        if (dstok_encoder_new(tok, &enc) != DSTOK_OK) cli_no_memory();
+        status = dstok_encode_view(enc, c->align, strlen(c->align), &options, &t, &err);
+        if (status != DSTOK_OK) {
+            cli_error("--align: byte %llu: %s", (unsigned long long)err.offset, err.text);
+            rc = CLI_FAIL;
+        } else if (c->json) {
+            align_json(tok, &t, out);
+        } else {
+            cli_pieces_table(out, tok, &t, cli_out_columns());
+        }
+    }
+    dstok_encoder_free(enc);
+    free(allowed);
+    return rc;
+}
+
+/* Tokens and bytes of every input (rows) under every vocabulary (columns). */
+struct fertility {
+    struct cli_config *config;
+    uint64_t *tokens, *bytes;
+    size_t n_files, column;
+};
+
+static void work(const struct cli_run *run, dstok_encoder *enc, struct cli_record *rec) {
+    const char *text;
+    size_t n;
+
+    (void)cli_encode_record(run, enc, rec, 1, NULL, &text, &n);
+}
+
+static int commit(struct cli_run *run, struct cli_record *rec) {
+    struct fertility *f = run->context;
+    int rc = cli_record_report(run, rec);
+
+    if (rc == 0) {
+        f->tokens[f->column * f->n_files + rec->input] += rec->n_tokens;
+        f->bytes[rec->input] = rec->n_bytes;
+    }
+    return rc;
+}
+
+/* Count all inputs under one vocabulary. */
+static int count_column(struct fertility *f, struct cli_run *run, const char *name) {
+    dstok_encode_options options = DSTOK_ENCODE_OPTIONS_INIT;
+    dstok_tokenizer *tok = NULL;
+    int rc = cli_vocab_load(f->config, name, &tok);
+
+    if (rc == 0) {
+        run->tok = tok;
+        run->encode = &options;
+        rc = cli_run_records(run);
+    }
+    dstok_tokenizer_free(tok);
+    return rc;
+}
+
+static const char *vocab_name(const struct cli_config *c, size_t i) {
+    return c->n_vocabs ? c->vocabs[i] : "default";
+}
+
+static double ratio(const struct fertility *f, size_t file, size_t column) {
+    uint64_t tokens = f->tokens[column * f->n_files + file];
+
+    return tokens > 0 ? (double)f->bytes[file] / (double)tokens : 0.0;
+}
+
+static void print_json(const struct fertility *f, const struct cli_run *run, size_t n_vocabs,
+                       struct cli_buf *out) {
+    size_t i, k;
+
+    for (i = 0; i < f->n_files; i++)
+        for (k = 0; k < n_vocabs; k++) {
+            cli_buf_text(out, "{\"file\":");
+            cli_json_text(out, run->files.items[i].name);
+            cli_buf_text(out, ",\"vocabulary\":");
+            cli_json_text(out, vocab_name(f->config, k));
+            cli_buf_printf(out, ",\"bytes\":%llu,\"tokens\":%llu,\"bytes_per_token\":%.4f}\n",
+                           (unsigned long long)f->bytes[i], (unsigned long long)f->tokens[k * f->n_files + i],
+                           ratio(f, i, k));
+        }
+}
+
+/* Bytes per token in columns numbered like the list of vocabularies above them. */
+static void print_table(const struct fertility *f, const struct cli_run *run, size_t n_vocabs,
+                        struct cli_buf *out) {
+    size_t i, k;
+
+    for (k = 0; k < n_vocabs; k++) cli_buf_printf(out, "[%zu] %s\n", k + 1, vocab_name(f->config, k));
+    cli_buf_text(out, "bytes per token\n");
+    for (k = 0; k < n_vocabs; k++) cli_buf_printf(out, "   [%zu] ", k + 1);
+    cli_buf_text(out, " file\n");
+    for (i = 0; i < f->n_files; i++) {
+        for (k = 0; k < n_vocabs; k++) cli_buf_printf(out, "%7.3f ", ratio(f, i, k));
+        cli_buf_printf(out, " %s\n", run->files.items[i].name);
+    }
+}
+
+int cli_show_fertility(struct cli_config *c) {
+    size_t n_vocabs = c->n_vocabs ? c->n_vocabs : 1;
+    struct cli_buf out = {0};
+    struct fertility f;
+    struct cli_run run;
+    int rc;
+
+    memset(&f, 0, sizeof f);
+    memset(&run, 0, sizeof run);
+    rc = cli_files_list(c, &run.files);
+    if (rc) return rc;
+    f.config = c;
+    f.n_files = run.files.n;
+    f.tokens = calloc(f.n_files * n_vocabs + 1, sizeof *f.tokens);
+    f.bytes = calloc(f.n_files + 1, sizeof *f.bytes);
+    if (f.tokens == NULL || f.bytes == NULL) cli_no_memory();
+    run.config = c;
+    run.work = work;
+    run.commit = commit;
+    run.context = &f;
+    for (f.column = 0; f.column < n_vocabs && rc == 0; f.column++)
+        rc = count_column(&f, &run, c->n_vocabs ? c->vocabs[f.column] : NULL);
+    if (rc == 0) {
+        (c->json ? print_json : print_table)(&f, &run, n_vocabs, &out);
+        rc = cli_out_buf(&out);
+    }
+    cli_buf_free(&out);
+    free(f.tokens);
+    free(f.bytes);
+    cli_files_free(&run.files);
+    return rc;
+}

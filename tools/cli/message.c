@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages on standard error. */
+#include "cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int is_quiet;
+
+void cli_set_quiet(int quiet) {
+    is_quiet = quiet;
+}
+
+/* File names and texts come from outside: a message must not drive the terminal. */
+static void print_line(const char *before, const char *format, va_list args, const char *after) {
+    struct cli_buf line = {0};
+    char text[4096];
+    size_t i;
+
+    (void)vsnprintf(text, sizeof text, format, args);
+    cli_buf_text(&line, before);
+    cli_buf_text(&line, text);
+    cli_buf_text(&line, after);
+    for (i = 0; i < line.n; i++)
+        if ((unsigned char)line.p[i] < 0x20 || line.p[i] == 0x7F) line.p[i] = '?';
+    cli_buf_char(&line, '\n');
+    (void)fflush(stderr);
+    (void)fwrite(line.p, 1, line.n, stderr);
+    (void)fflush(stderr);
+    cli_buf_free(&line);
+}
+
+void cli_error(const char *format, ...) {
+    va_list args;
+
+    va_start(args, format);
+    print_line("dstok: ", format, args, "");
+    va_end(args);
+}
+
+void cli_note(const char *format, ...) {
+    va_list args;
+
+    if (is_quiet) return;
+    va_start(args, format);
+    print_line("dstok: note: ", format, args, "");
+    va_end(args);
+}
+
+int cli_usage(const char *verb, const char *format, ...) {
+    char after[64];
+    va_list args;
+
+    (void)snprintf(after, sizeof after, "; see: dstok help%s%.32s", verb[0] ? " " : "", verb);
+    va_start(args, format);
+    print_line("dstok: ", format, args, after);
+    va_end(args);
+    return CLI_USAGE;
+}
+
+void cli_no_memory(void) {
+    static const char text[] = "dstok: out of memory\n";
+
+    cli_forget_temporary();
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(CLI_FAIL);
+    _exit(CLI_FAIL);
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/* Command-line options: one table for all verbs, and its reader. */
+#include "options.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What an option does with its value. */
+enum kind { FLAG, TEXT, NUMBER, CHOICE, CALL };
+
+struct option {
+    const char *name;
+    char letter;
+    unsigned verbs;
+    enum kind kind;
+    size_t field;      /* offset in cli_config; not for CALL */
+    const char *value; /* what help shows: "N", "PATH"; for CHOICE the words, in the order of their numbers */
+    const char *help;
+    const char *(*call)(struct cli_config *c, const char *value); /* NULL or what is wrong */
+};
+
+static const char *add_vocab(struct cli_config *c, const char *value) {
+    if (c->n_vocabs == 1 && c->verb_bit != CLI_INSPECT) return "takes one vocabulary";
+    c->vocabs = cli_realloc(c->vocabs, (c->n_vocabs + 1) * sizeof *c->vocabs);
+    c->vocabs[c->n_vocabs++] = value;
+    return NULL;
+}
+
+static void add_input(struct cli_config *c, const char *name, int is_words) {
+    struct cli_input *in;
+
+    c->inputs = cli_realloc(c->inputs, (c->n_inputs + 1) * sizeof *c->inputs);
+    in = &c->inputs[c->n_inputs++];
+    in->name = name;
+    in->weight = c->weight;
+    in->weight_unit = c->weight_unit;
+    in->is_words = is_words;
+}
+
+static const char *add_words(struct cli_config *c, const char *value) {
+    add_input(c, value, 1);
+    return NULL;
+}
+
+/* A decimal fraction as a whole number over a power of ten: 0.2 is 2 / 10. */
+static const char *set_weight(struct cli_config *c, const char *value) {
+    uint64_t number = 0, unit = 1;
+    int after_dot = 0, n_digits = 0;
+    const char *p;
+
+    for (p = value; *p; p++) {
+        if (*p == '.' && !after_dot) {
+            after_dot = 1;
+        } else if (*p >= '0' && *p <= '9' && n_digits < 9) {
+            number = number * 10 + (uint64_t)(*p - '0');
+            unit *= after_dot ? 10 : 1;
+            n_digits++;
+        } else {
+            return "is not a number such as 2 or 0.25 (nine digits at most)";
+        }
+    }
+    if (number == 0) return "must be above 0";
+    c->weight = number;
+    c->weight_unit = unit;
+    return NULL;
+}
+
+static int hex_digit(char d) {
+    static const char digits[] = "0123456789abcdef";
+    const char *at = d ? strchr(digits, d >= 'A' && d <= 'F' ? d + 32 : d) : NULL;
+
+    return at ? (int)(at - digits) : -1;
+}
+
+/* Separators know the escapes \n \t \r \0 \\ \xHH: a NUL cannot be given otherwise. */
+static const char *set_separator(struct cli_config *c, const char *value) {
+    static const char from[] = "ntr0\\", to[] = "\n\t\r\0\\";
+    const char *p, *at;
+
+    c->separator.n = 0;
+    for (p = value; *p; p++) {
+        if (*p != '\\') {
+            cli_buf_char(&c->separator, *p);
+        } else if (p[1] == 'x' && hex_digit(p[2]) >= 0 && hex_digit(p[3]) >= 0) {
+            cli_buf_char(&c->separator, (char)(hex_digit(p[2]) << 4 | hex_digit(p[3])));
+            p += 3;
+        } else if (p[1] != '\0' && (at = strchr(from, p[1])) != NULL) {
+            cli_buf_char(&c->separator, to[at - from]);
+            p++;
+        } else {
+            return "has an unknown escape; known are \\n \\t \\r \\0 \\\\ \\xHH";
+        }
+    }
+    return c->separator.n > 0 ? NULL : "must not be empty";
+}
+
+static const char *set_max_errors(struct cli_config *c, const char *value) {
+    c->has_max_errors = 1;
+    return cli_number(value, strlen(value), &c->max_errors);
+}
+
+#define AT(field) offsetof(struct cli_config, field)
+
+static const struct option options[] = {
+    {"vocab", 'v', CLI_EVERY & ~CLI_TRAIN & ~CLI_INSPECT, CALL, 0, "PATH|NAME",
+     "vocabulary: a file, a folder, or a name; default is built in", add_vocab},
+    {"vocab", 'v', CLI_INSPECT, CALL, 0, "PATH|NAME", "vocabulary; may be repeated with --fertility",
+     add_vocab},
+    {"input-format", 0, CLI_TEXTS | CLI_TRAIN, CHOICE, AT(input_format), "text|lines|jsonl",
+     "what a record is: a file, a line, or a string in a line of JSON", NULL},
+    {"json-keys", 0, CLI_TEXTS | CLI_TRAIN, TEXT, AT(json_keys), "KEY[,KEY]",
+     "jsonl: keys of the text; a.b for inner objects (default text)", NULL},
+    {"doc-separator", 0, CLI_TEXTS | CLI_TRAIN, CALL, 0, "STRING",
+     "text: cut a file into records at STRING; knows \\n \\t \\0 \\xHH", set_separator},
+    {"special", 0, CLI_TEXTS, TEXT, AT(special), "MODE|LIST",
+     "control tokens in the text: safe, text, parse, plain, error, or those named, by commas (default safe)",
+     NULL},
+    {"add-special", 0, CLI_TEXTS, FLAG, AT(add_special), NULL,
+     "put the vocabulary's own start and end tokens around", NULL},
+    {"invalid", 0, CLI_TEXTS, CHOICE, AT(invalid), "error|replace|raw",
+     "bytes that are not UTF-8: refuse, U+FFFD, or as they are", NULL},
+    {"strict", 0, CLI_TEXTS, FLAG, AT(strict), NULL, "a character without a token is an error", NULL},
+    {"on-error", 0, CLI_TEXTS, CHOICE, AT(on_error), "fail|skip|replace",
+     "a bad record: stop, leave it out, or mend it", NULL},
+    {"max-errors", 0, CLI_TEXTS, CALL, 0, "N", "stop when more than N records are bad", set_max_errors},
+    {"reject", 0, CLI_TEXTS, TEXT, AT(reject), "FILE", "log bad records there as lines of JSON", NULL},
+    {"empty", 0, CLI_TEXTS, CHOICE, AT(drop_empty), "keep|drop", "records without text", NULL},
+    {"max-record", 0, CLI_EVERY & ~CLI_INSPECT, NUMBER, AT(max_record), "BYTES",
+     "longest record (default and limit 2147483647)", NULL},
+    {"offsets", 0, CLI_ENCODE, CHOICE, AT(offsets), "byte|char|utf16|none",
+     "with --json: unit of the spans (default byte)", NULL},
+    {"pieces", 0, CLI_ENCODE, FLAG, AT(pieces), NULL,
+     "with --json the text of each token; else show the text cut up", NULL},
+    {"input-format", 0, CLI_DECODE, CHOICE, AT(id_format), "ids|jsonl",
+     "lines of numbers, or of JSON: an array, or an object with ids", NULL},
+    {"mode", 0, CLI_DECODE, CHOICE, AT(mode), "lossless|strict|replace|raw",
+     "exact bytes; only UTF-8; mend to UTF-8; exact, without unknown ids", NULL},
+    {"skip-special", 0, CLI_DECODE, FLAG, AT(skip_special), NULL, "special tokens give nothing", NULL},
+    {"separator", 0, CLI_DECODE, CALL, 0, "STRING", "write STRING after each record; knows \\n \\t \\0 \\xHH",
+     set_separator},
+    {"align", 0, CLI_INSPECT, TEXT, AT(align), "TEXT", "the tokens of TEXT under its characters", NULL},
+    {"special", 0, CLI_INSPECT, TEXT, AT(special), "MODE|LIST", "with --align: as in encode", NULL},
+    {"token", 0, CLI_INSPECT, TEXT, AT(token), "ID|TEXT", "one token; =TEXT when the text is a number", NULL},
+    {"fertility", 0, CLI_INSPECT, FLAG, AT(fertility), NULL,
+     "bytes per token of the inputs, for each vocabulary", NULL},
+    {"vocab-size", 0, CLI_TRAIN, NUMBER, AT(vocab_size), "N", "ids in all: special tokens, 256 bytes, merges",
+     NULL},
+    {"output", 'o', CLI_TRAIN, TEXT, AT(output), "FILE", "the tokenizer.json to write; - is standard output",
+     NULL},
+    {"min-frequency", 0, CLI_TRAIN, NUMBER, AT(min_frequency), "N",
+     "do not merge pairs that are rarer (default 2)", NULL},
+    {"max-token-length", 0, CLI_TRAIN, NUMBER, AT(max_token_length), "N",
+     "tokens stay below N bytes (default no limit)", NULL},
+    {"special", 0, CLI_TRAIN, TEXT, AT(special), "LIST", "special tokens, by commas; they get the first ids",
+     NULL},
+    {"order", 0, CLI_TRAIN, CHOICE, AT(order), "hf|byte", "ids of the bytes: as Hugging Face, or 00 to FF",
+     NULL},
+    {"words", 0, CLI_TRAIN, CALL, 0, "FILE", "an input of lines `pretoken TAB count`", add_words},
+    {"weight", 0, CLI_TRAIN, CALL, 0, "W", "the inputs after it count W times (fractions for --words)",
+     set_weight},
+    {"pattern", 0, CLI_EVERY, TEXT, AT(pattern), "NAME|REGEX", "how text is cut (.tiktoken files, train)",
+     NULL},
+    {"no-scanner", 0, CLI_EVERY & ~CLI_TRAIN, FLAG, AT(no_scanner), NULL,
+     "run the pattern as a regular expression; equal ids", NULL},
+    {"recursive", 0, CLI_EVERY, FLAG, AT(recursive), NULL, "take the files of folders, sorted", NULL},
+    {"no-decompress", 0, CLI_EVERY, FLAG, AT(no_decompress), NULL, "take .gz and .zst data as it is", NULL},
+    {"json", 0, CLI_EVERY & ~CLI_TRAIN, FLAG, AT(json), NULL, "one JSON object a line", NULL},
+    {"threads", 'j', CLI_EVERY, NUMBER, AT(threads), "N",
+     "threads (default: all cores); the output is the same", NULL},
+    {"quiet", 'q', CLI_EVERY, FLAG, AT(is_quiet), NULL, "no notes on standard error", NULL},
+    {"progress", 0, CLI_EVERY, CHOICE, AT(progress), "auto|plain|json|off", "progress on standard error",
+     NULL},
+    {"help", 'h', CLI_EVERY, FLAG, AT(help), NULL, "this text", NULL},
+};
+
+/* Named in the contract, not built yet: a clear word instead of "unknown". */
+static const char *const later[] = {
+    "output-prefix", "format", "dtype",        "shard-size", "resume",  "seed", "shuffle",    "append-eod",
+    "max-memory",    "border", "pair-weights", "overlap",    "balance", "simd", "max-tokens", "border-tokens",
+};
+
+static const struct option *find_name(const char *name, size_t n, unsigned verb) {
+    const struct option *other = NULL;
+    size_t i;
+
+    for (i = 0; i < sizeof options / sizeof *options; i++)
+        if (strncmp(options[i].name, name, n) == 0 && options[i].name[n] == '\0') {
+            if (options[i].verbs & verb) return &options[i];
+            other = &options[i];
+        }
+    return other;
+}
+
+static const struct option *find_letter(char letter, unsigned verb) {
+    size_t i;
+
+    for (i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].letter == letter && (options[i].verbs & verb)) return &options[i];
+    return NULL;
+}
+
+/* Letters to change, add or leave out to make b of a; names are short. */
+static size_t distance(const char *a, size_t n, const char *b) {
+    size_t row[32], m = strlen(b), i, j;
+
+    if (n > 30 || m > 30) return 99;
+    for (j = 0; j <= m; j++) row[j] = j;
+    for (i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (j = 1; j <= m; j++) {
+            size_t change = diagonal + (a[i - 1] != b[j - 1]);
+
+            diagonal = row[j];
+            row[j] = row[j] + 1 < change ? row[j] + 1 : change;
+            if (row[j - 1] + 1 < row[j]) row[j] = row[j - 1] + 1;
+        }
+    }
+    return row[m];
+}
+
+static int unknown_option(const struct cli_config *c, const char *name, size_t n) {
+    const char *best = NULL;
+    size_t i, least = 3;
+
+    for (i = 0; i < sizeof later / sizeof *later; i++)
+        if (strncmp(later[i], name, n) == 0 && later[i][n] == '\0')
+            return cli_usage(c->verb, "--%s is not in this version", later[i]);
+    for (i = 0; i < sizeof options / sizeof *options; i++)
+        if ((options[i].verbs & c->verb_bit) && distance(name, n, options[i].name) < least) {
+            best = options[i].name;
+            least = distance(name, n, best);
+        }
+    if (best)
+        return cli_usage(c->verb, "unknown option --%.*s; did you mean --%s?", (int)(n < 60 ? n : 60), name,
+                         best);
+    return cli_usage(c->verb, "unknown option --%.*s", (int)(n < 60 ? n : 60), name);
+}
+
+static int set_number(struct cli_config *c, const struct option *o, const char *value) {
+    uint64_t number = 0;
+    const char *why = cli_number(value, strlen(value), &number);
+
+    if (why != NULL) return cli_usage(c->verb, "--%s: \"%s\" %s", o->name, value, why);
+    if (number == 0) return cli_usage(c->verb, "--%s must be at least 1", o->name);
+    memcpy((char *)c + o->field, &number, sizeof number);
+    return 0;
+}
+
+static int set_choice(struct cli_config *c, const struct option *o, const char *value) {
+    const char *word = o->value;
+    size_t n = strlen(value);
+    int i;
+
+    for (i = 0; *word; i++) {
+        size_t k = strcspn(word, "|");
+
+        if (k == n && memcmp(word, value, n) == 0) {
+            memcpy((char *)c + o->field, &i, sizeof i);
+            return 0;
+        }
+        word += k + (word[k] == '|');
+    }
+    return cli_usage(c->verb, "--%s: \"%s\" is not one of %s", o->name, value, o->value);
+}
+
+static int set_option(struct cli_config *c, const struct option *o, const char *value) {
+    const int on = 1;
+    const char *why;
+
+    switch (o->kind) {
+    case FLAG:
+        memcpy((char *)c + o->field, &on, sizeof on);
+        return 0;
+    case TEXT:
+        memcpy((char *)c + o->field, &value, sizeof value);
+        return 0;
+    case NUMBER:
+        return set_number(c, o, value);
+    case CHOICE:
+        return set_choice(c, o, value);
+    default:
+        why = o->call(c, value);
+        break;
+    }
+    return why ? cli_usage(c->verb, "--%s %s: %s", o->name, value, why) : 0;
+}
+
+/* --name, --name=value, --name value */
+static int long_option(struct cli_config *c, char **argv, int *i) {
+    const char *name = argv[*i] + 2, *value = strchr(name, '=');
+    size_t n = value ? (size_t)(value - name) : strlen(name);
+    const struct option *o = find_name(name, n, c->verb_bit);
+
+    if (o == NULL) return unknown_option(c, name, n);
+    if (!(o->verbs & c->verb_bit)) return cli_usage(c->verb, "--%s is not an option of %s", o->name, c->verb);
+    if (o->kind == FLAG)
+        return value ? cli_usage(c->verb, "--%s takes no value", o->name) : set_option(c, o, NULL);
+    value = value ? value + 1 : argv[++*i];
+    if (value == NULL) return cli_usage(c->verb, "--%s needs a value: %s", o->name, o->value);
+    return set_option(c, o, value);
+}
+
+/* -q, -qv X, -vX */
+static int short_options(struct cli_config *c, char **argv, int *i) {
+    const char *p;
+    int rc = 0;
+
+    for (p = argv[*i] + 1; *p && rc == 0; p++) {
+        const struct option *o = find_letter(*p, c->verb_bit);
+
+        if (o == NULL) return cli_usage(c->verb, "unknown option -%c", *p);
+        if (o->kind != FLAG) {
+            const char *value = p[1] ? p + 1 : argv[++*i];
+
+            return value ? set_option(c, o, value)
+                         : cli_usage(c->verb, "-%c needs a value: %s", *p, o->value);
+        }
+        rc = set_option(c, o, NULL);
+    }
+    return rc;
+}
+
+static void set_defaults(struct cli_config *c) {
+    c->offsets = -1;
+    c->json_keys = "text";
+    c->special = NULL;
+    c->max_record = INT32_MAX;
+    c->weight = c->weight_unit = 1;
+}
+
+/* What no single option can tell. */
+static int check_together(struct cli_config *c) {
+    if (c->max_record > INT32_MAX)
+        return cli_usage(c->verb, "--max-record: a record has at most %ld bytes", (long)INT32_MAX);
+    if (c->offsets >= 0 && !c->json) return cli_usage(c->verb, "--offsets needs --json");
+    if (c->separator.n > 0 && c->verb_bit != CLI_DECODE && c->input_format != CLI_TEXT)
+        return cli_usage(c->verb, "--doc-separator is for --input-format text");
+    if (c->separator.n > 0 && c->verb_bit == CLI_DECODE && c->json)
+        return cli_usage(c->verb, "--separator does not go with --json");
+    if (c->threads > 256) return cli_usage(c->verb, "--threads: at most 256");
+    return 0;
+}
+
+int cli_parse(struct cli_config *c, int argc, char **argv) {
+    int i, rc = 0, only_inputs = 0;
+
+    set_defaults(c);
+    for (i = 0; i < argc && rc == 0; i++) {
+        if (only_inputs || argv[i][0] != '-' || argv[i][1] == '\0')
+            add_input(c, argv[i], 0);
+        else if (strcmp(argv[i], "--") == 0)
+            only_inputs = 1;
+        else if (argv[i][1] == '-')
+            rc = long_option(c, argv, &i);
+        else
+            rc = short_options(c, argv, &i);
+    }
+    return rc || c->help ? rc : check_together(c);
+}
+
+void cli_config_free(struct cli_config *c) {
+    cli_buf_free(&c->separator);
+    free(c->vocabs);
+    free(c->inputs);
+}
+
+/* Words from `column` on, broken before column 80. */
+static void add_wrapped(struct cli_buf *out, const char *text, size_t column) {
+    size_t at = 80;
+
+    while (*text) {
+        size_t n = strcspn(text, " ");
+
+        if (at + 1 + n >= 80) {
+            cli_buf_printf(out, "\n%*s", (int)column, "");
+            at = column;
+        } else {
+            cli_buf_char(out, ' ');
+            at++;
+        }
+        cli_buf_add(out, text, n);
+        at += n;
+        text += n + (text[n] == ' ');
+    }
+    cli_buf_char(out, '\n');
+}
+
+void cli_options_help(struct cli_buf *out, unsigned verb_bit) {
+    size_t i;
+
+    for (i = 0; i < sizeof options / sizeof *options; i++) {
+        const struct option *o = &options[i];
+
+        if (!(o->verbs & verb_bit)) continue;
+        if (o->letter)
+            cli_buf_printf(out, "  -%c, --%s", o->letter, o->name);
+        else
+            cli_buf_printf(out, "  --%s", o->name);
+        if (o->value) cli_buf_printf(out, " %s", o->value);
+        add_wrapped(out, o->help, 8);
+    }
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* The configuration of a run, filled from the command line. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include "cli.h"
+
+enum {
+    CLI_ENCODE = 1,
+    CLI_DECODE = 2,
+    CLI_COUNT = 4,
+    CLI_INSPECT = 8,
+    CLI_TRAIN = 16,
+    CLI_TEXTS = CLI_ENCODE | CLI_COUNT, /* verbs that turn texts into ids */
+    CLI_EVERY = 31
+};
+
+enum { CLI_TEXT, CLI_LINES, CLI_JSONL }; /* --input-format */
+enum { CLI_IDS, CLI_IDS_JSONL };         /* --input-format of decode */
+enum { CLI_ERROR_FAIL, CLI_ERROR_SKIP, CLI_ERROR_REPLACE };
+enum { CLI_OFFSETS_NONE = 3 }; /* the others are DSTOK_UNIT_* */
+enum { CLI_PROGRESS_AUTO, CLI_PROGRESS_PLAIN, CLI_PROGRESS_JSON, CLI_PROGRESS_OFF };
+
+/* An input as named on the command line. The weight is weight / weight_unit (train). */
+struct cli_input {
+    const char *name;
+    uint64_t weight, weight_unit;
+    int is_words;
+};
+
+struct cli_config {
+    const char *verb;
+    unsigned verb_bit;
+    /* every verb */
+    const char **vocabs;
+    size_t n_vocabs;
+    const char *pattern;
+    uint64_t threads;
+    int is_quiet, progress, no_scanner, recursive, no_decompress, json, help;
+    /* texts */
+    int input_format;
+    const char *json_keys;
+    struct cli_buf separator; /* --doc-separator, --separator: escapes resolved */
+    uint64_t max_record;
+    const char *special;
+    int add_special, invalid, on_error, drop_empty, strict;
+    uint64_t max_errors;
+    int has_max_errors;
+    const char *reject;
+    /* encode */
+    int offsets; /* -1: not given */
+    int pieces;
+    /* decode */
+    int id_format, mode, skip_special;
+    /* inspect */
+    const char *align, *token;
+    int fertility;
+    /* train */
+    uint64_t vocab_size, min_frequency, max_token_length;
+    const char *output;
+    int order;
+    uint64_t weight, weight_unit;
+
+    struct cli_input *inputs;
+    size_t n_inputs;
+};
+
+/* Read the arguments behind the verb. Returns 0, or CLI_USAGE after a message. */
+int cli_parse(struct cli_config *c, int argc, char **argv);
+void cli_config_free(struct cli_config *c);
+
+/* The option table of a verb as help text. */
+void cli_options_help(struct cli_buf *out, unsigned verb_bit);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs records through their work in batches, on several threads, and hands the results on in order. */
+#include "record.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A batch ends at either; what a record keeps between batches is bounded too. */
+#define BATCH_RECORDS ((size_t)1024)
+#define BATCH_BYTES   ((size_t)4 << 20)
+#define KEEP_BYTES    ((size_t)1 << 14)
+
+struct batch {
+    struct cli_record *records; /* BATCH_RECORDS of them */
+    size_t n;
+};
+
+struct pool {
+    struct cli_run *run;
+    struct batch batch;
+    atomic_size_t next; /* record to take */
+    size_t n_threads;   /* helpers that are running */
+    pthread_t *threads;
+    pthread_mutex_t lock;
+    pthread_cond_t wake, done;
+    unsigned long round; /* batches given out */
+    size_t busy;         /* helpers still in the batch */
+    int is_over;
+    dstok_encoder *encoder; /* of the main thread */
+};
+
+static dstok_encoder *new_encoder(const struct cli_run *run) {
+    dstok_encoder *enc = NULL;
+
+    if (run->encode != NULL && dstok_encoder_new(run->tok, &enc) != DSTOK_OK) cli_no_memory();
+    return enc;
+}
+
+static void clear_result(struct cli_record *rec) {
+    rec->text.n = rec->id.n = rec->out.n = rec->why.n = 0;
+    rec->state = CLI_RECORD_OK;
+    rec->is_dropped = rec->has_fault = rec->fault_in_text = 0;
+    rec->fault = rec->column = 0;
+    rec->n_tokens = rec->n_bytes = rec->n_chars = rec->n_unknown_ids = 0;
+    memset(&rec->report, 0, sizeof rec->report);
+}
+
+static void work(struct pool *p, dstok_encoder *enc) {
+    size_t i;
+
+    while ((i = atomic_fetch_add(&p->next, 1)) < p->batch.n) {
+        clear_result(&p->batch.records[i]);
+        p->run->work(p->run, enc, &p->batch.records[i]);
+    }
+}
+
+static void *helper(void *context) {
+    struct pool *p = context;
+    dstok_encoder *enc = new_encoder(p->run);
+    unsigned long seen = 0;
+
+    (void)pthread_mutex_lock(&p->lock);
+    for (;;) {
+        while (p->round == seen && !p->is_over) (void)pthread_cond_wait(&p->wake, &p->lock);
+        if (p->is_over) break;
+        seen = p->round;
+        (void)pthread_mutex_unlock(&p->lock);
+        work(p, enc);
+        (void)pthread_mutex_lock(&p->lock);
+        if (--p->busy == 0) (void)pthread_cond_signal(&p->done);
+    }
+    (void)pthread_mutex_unlock(&p->lock);
+    dstok_encoder_free(enc);
+    return NULL;
+}
+
+/* Threads wanted, the main one included. */
+static size_t wanted_threads(const struct cli_config *c) {
+    long cores = c->threads ? (long)c->threads : sysconf(_SC_NPROCESSORS_ONLN);
+
+    return cores < 1 ? 1 : cores > 256 ? 256 : (size_t)cores;
+}
+
+/* Start helpers when the first batch worth it comes. A thread that cannot be made is done without. */
+static void start_helpers(struct pool *p) {
+    size_t n = wanted_threads(p->run->config) - 1;
+
+    if (p->threads != NULL || n == 0 || p->batch.n < 2) return;
+    p->threads = cli_alloc(n * sizeof *p->threads);
+    while (p->n_threads < n && pthread_create(&p->threads[p->n_threads], NULL, helper, p) == 0)
+        p->n_threads++;
+}
+
+static void run_batch(struct pool *p) {
+    start_helpers(p);
+    atomic_store(&p->next, 0);
+    if (p->n_threads > 0 && p->batch.n > 1) {
+        (void)pthread_mutex_lock(&p->lock);
+        p->busy = p->n_threads;
+        p->round++;
+        (void)pthread_cond_broadcast(&p->wake);
+        (void)pthread_mutex_unlock(&p->lock);
+        work(p, p->encoder);
+        (void)pthread_mutex_lock(&p->lock);
+        while (p->busy > 0) (void)pthread_cond_wait(&p->done, &p->lock);
+        (void)pthread_mutex_unlock(&p->lock);
+    } else {
+        work(p, p->encoder);
+    }
+}
+
+static void stop_helpers(struct pool *p) {
+    size_t i;
+
+    (void)pthread_mutex_lock(&p->lock);
+    p->is_over = 1;
+    (void)pthread_cond_broadcast(&p->wake);
+    (void)pthread_mutex_unlock(&p->lock);
+    for (i = 0; i < p->n_threads; i++) (void)pthread_join(p->threads[i], NULL);
+    free(p->threads);
+}
+
+/* Collect records until the batch is full, the input ends, or it would have to be waited for. When
+ * there is nothing at all yet, hand over the output so far first: a peer may wait for it before it
+ * writes more. */
+static int fill_batch(struct cli_reader *reader, struct batch *b) {
+    size_t bytes = 0;
+    int rc = CLI_READ_RECORD;
+
+    b->n = 0;
+    while (b->n < BATCH_RECORDS && bytes < BATCH_BYTES) {
+        struct cli_record *rec = &b->records[b->n];
+
+        rc = cli_reader_next(reader, 0, rec);
+        if (rc == CLI_READ_WAIT && b->n == 0) {
+            if (cli_out_flush()) return CLI_READ_FAILED;
+            rc = cli_reader_next(reader, 1, rec);
+        }
+        if (rc != CLI_READ_RECORD) break;
+        bytes += rec->raw.n;
+        b->n++;
+    }
+    return rc;
+}
+
+static int commit_batch(struct cli_run *run, struct batch *b) {
+    size_t i;
+    int rc = 0;
+
+    for (i = 0; i < b->n && rc == 0; i++) {
+        struct cli_record *rec = &b->records[i];
+
+        rc = run->commit(run, rec);
+        run->n_records++;
+        run->n_tokens += rec->n_tokens;
+        run->n_bytes += rec->raw.n;
+        cli_buf_clear(&rec->raw, KEEP_BYTES);
+        cli_buf_clear(&rec->text, KEEP_BYTES);
+        cli_buf_clear(&rec->id, KEEP_BYTES);
+        cli_buf_clear(&rec->out, KEEP_BYTES);
+    }
+    return rc;
+}
+
+static void free_batch(struct batch *b) {
+    size_t i;
+
+    for (i = 0; i < BATCH_RECORDS; i++) {
+        cli_buf_free(&b->records[i].raw);
+        cli_buf_free(&b->records[i].text);
+        cli_buf_free(&b->records[i].id);
+        cli_buf_free(&b->records[i].out);
+        cli_buf_free(&b->records[i].why);
+    }
+    free(b->records);
+}
+
+static int run_all(struct pool *p, struct cli_reader *reader) {
+    int rc = 0, reading = CLI_READ_RECORD;
+
+    while (rc == 0 && reading != CLI_READ_END && reading != CLI_READ_FAILED) {
+        reading = fill_batch(reader, &p->batch);
+        run_batch(p);
+        rc = commit_batch(p->run, &p->batch);
+        cli_progress(p->run, 0);
+    }
+    return rc ? rc : reading == CLI_READ_FAILED ? CLI_FAIL : 0;
+}
+
+int cli_run_records(struct cli_run *run) {
+    struct cli_reader *reader = cli_reader_new(run);
+    struct pool p;
+    int rc;
+
+    memset(&p, 0, sizeof p);
+    p.run = run;
+    p.batch.records = cli_alloc(BATCH_RECORDS * sizeof *p.batch.records);
+    memset(p.batch.records, 0, BATCH_RECORDS * sizeof *p.batch.records);
+    (void)pthread_mutex_init(&p.lock, NULL);
+    (void)pthread_cond_init(&p.wake, NULL);
+    (void)pthread_cond_init(&p.done, NULL);
+    p.encoder = new_encoder(run);
+    rc = run_all(&p, reader);
+    stop_helpers(&p);
+    cli_progress(run, 1);
+    dstok_encoder_free(p.encoder);
+    free_batch(&p.batch);
+    cli_reader_free(reader);
+    (void)pthread_cond_destroy(&p.wake);
+    (void)pthread_cond_destroy(&p.done);
+    (void)pthread_mutex_destroy(&p.lock);
+    return rc;
+}

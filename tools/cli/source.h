@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Bytes of one input, decompressed on the way. */
+#ifndef CLI_SOURCE_H
+#define CLI_SOURCE_H
+
+#include "cli.h"
+
+struct cli_source;
+
+/* Open a file, or standard input for "-". Returns NULL with *why set. `plain`: do not decompress. */
+struct cli_source *cli_source_open(const char *path, int plain, const char **why);
+void cli_source_close(struct cli_source *s);
+
+/* Up to cap > 0 bytes. Returns their number, 0 at the end, -1 on failure with *why set. */
+long cli_source_read(struct cli_source *s, void *out, size_t cap, const char **why);
+
+/* Nonzero when a read would have to wait for whoever writes the input. */
+int cli_source_would_wait(struct cli_source *s);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* What encode and count share: one record through the encoder, and the notes about a run. */
+#include "record.h"
+
+#include <dstok/align.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Things worth a word at the end of a run: how often, and where first. */
+struct note {
+    uint64_t n;
+    struct cli_buf first;
+};
+
+static struct { struct note unknown, dropped, invalid, special; } notes;
+
+static dstok_status call(dstok_encoder *enc, const char *text, size_t n, const dstok_encode_options *options,
+                         int only_count, struct cli_record *rec, dstok_tokens *tokens, dstok_error *err) {
+    dstok_status status;
+    size_t count = 0;
+
+    if (only_count) {
+        status = dstok_count(enc, text, n, options, &count, err);
+    } else {
+        status = dstok_encode_view(enc, text, n, options, tokens, err);
+        count = status == DSTOK_OK ? tokens->n : 0;
+    }
+    rec->n_tokens = count;
+    return status;
+}
+
+/* The option that changes the outcome. */
+static const char *option_for(dstok_status status) {
+    switch (status) {
+    case DSTOK_E_UTF8:
+        return " (--invalid)";
+    case DSTOK_E_SPECIAL:
+        return " (--special)";
+    case DSTOK_E_UNKNOWN:
+        return " (--strict)";
+    default:
+        return "";
+    }
+}
+
+static void mark_failed(struct cli_record *rec, const dstok_error *err, dstok_status status) {
+    cli_record_bad(rec, "%s%s", err->text[0] ? err->text : dstok_status_name(status), option_for(status));
+    rec->has_fault = rec->fault_in_text = err->offset != DSTOK_NO_OFFSET;
+    rec->fault = err->offset;
+}
+
+int cli_encode_record(const struct cli_run *run, dstok_encoder *enc, struct cli_record *rec, int only_count,
+                      dstok_tokens *tokens, const char **text, size_t *n) {
+    dstok_encode_options options = *run->encode;
+    dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
+    dstok_status status;
+
+    if (cli_record_text(run, rec, text, n)) return -1;
+    if (*n == 0 && run->config->drop_empty) {
+        rec->is_dropped = 1;
+        return -1;
+    }
+    status = call(enc, *text, *n, &options, only_count, rec, tokens, &err);
+    if (status == DSTOK_E_NOMEM) cli_no_memory();
+    if (status != DSTOK_OK) mark_failed(rec, &err, status);
+    if (status == DSTOK_E_UTF8 && run->config->on_error == CLI_ERROR_REPLACE) {
+        options.invalid = DSTOK_INVALID_REPLACE;
+        status = call(enc, *text, *n, &options, only_count, rec, tokens, &err);
+        if (status == DSTOK_OK) {
+            cli_buf_text(&rec->why, "; bad bytes became U+FFFD");
+            rec->state = CLI_RECORD_MENDED;
+        } else {
+            mark_failed(rec, &err, status);
+        }
+    }
+    rec->report = *dstok_encode_report(enc);
+    rec->n_bytes = *n;
+    if (only_count) rec->n_chars = dstok_text_length(*text, *n, DSTOK_UNIT_CHAR);
+    return status == DSTOK_OK ? 0 : -1;
+}
+
+static void add_note(struct note *note, const struct cli_run *run, const struct cli_record *rec, uint64_t n,
+                     uint64_t offset) {
+    if (n == 0) return;
+    if (note->n == 0 && offset != DSTOK_NO_OFFSET) cli_record_place(run, rec, offset, &note->first);
+    note->n += n;
+}
+
+void cli_notes_add(struct cli_run *run, const struct cli_record *rec) {
+    const dstok_report *r = &rec->report;
+
+    if (rec->state == CLI_RECORD_BAD) return;
+    add_note(&notes.unknown, run, rec, r->n_unknown, r->first_unknown);
+    add_note(&notes.dropped, run, rec, r->n_dropped, DSTOK_NO_OFFSET);
+    if (rec->state == CLI_RECORD_OK) add_note(&notes.invalid, run, rec, r->n_invalid, r->first_invalid);
+    if (run->encode->special == DSTOK_SPECIAL_SAFE || run->encode->special == DSTOK_SPECIAL_LIST)
+        add_note(&notes.special, run, rec, r->n_special_text, r->first_special);
+}
+
+static void print_note(struct note *note, const char *what, const char *advice) {
+    if (note->n > 0 && note->first.n > 0)
+        cli_note("%s: %llu, first at %s%s", what, (unsigned long long)note->n, cli_buf_string(&note->first),
+                 advice);
+    else if (note->n > 0)
+        cli_note("%s: %llu%s", what, (unsigned long long)note->n, advice);
+    cli_buf_free(&note->first);
+}
+
+void cli_notes_print(const struct cli_run *run) {
+    (void)cli_out_flush(); /* notes come behind the output they are about; a failure shows at the end */
+    print_note(&notes.unknown, "characters without a token", "; --strict makes them errors");
+    print_note(&notes.dropped, "bytes that no token covers", "");
+    print_note(&notes.invalid, "places that are not UTF-8",
+               run->encode->invalid == DSTOK_INVALID_RAW ? "; taken as they are" : "; became U+FFFD");
+    print_note(&notes.special, "control tokens in the text, kept as text",
+               "; --special parse takes them as tokens (for trusted text only)");
+    if (run->n_mended > 0)
+        cli_note("%llu of %llu records were mended", (unsigned long long)run->n_mended,
+                 (unsigned long long)run->n_records);
+    if (run->n_bad > 0 && run->config->on_error != CLI_ERROR_FAIL)
+        cli_note("%llu of %llu records %s", (unsigned long long)run->n_bad,
+                 (unsigned long long)run->n_records,
+                 run->config->on_error == CLI_ERROR_SKIP ? "were skipped"
+                                                         : "could not be read and count as empty");
+}
+
+/* --reject: made at the start, so that a wrong name shows before the work. */
+static int open_reject(struct cli_run *run) {
+    const char *path = run->config->reject;
+
+    if (path != NULL && (run->reject = fopen(path, "w")) == NULL) {
+        cli_error("cannot open %s: %s", path, strerror(errno));
+        return CLI_USAGE;
+    }
+    return 0;
+}
+
+static int close_reject(struct cli_run *run) {
+    if (run->reject == NULL || fclose(run->reject) == 0) return 0;
+    cli_error("cannot write %s: %s", run->config->reject, strerror(errno));
+    return CLI_FAIL;
+}
+
+static int run_open(struct cli_run *run) {
+    int rc = open_reject(run), closing;
+
+    if (rc) return rc;
+    rc = cli_run_records(run);
+    closing = close_reject(run);
+    cli_notes_print(run);
+    return rc ? rc : closing;
+}
+
+int cli_run_texts(struct cli_config *c, struct cli_run *run) {
+    dstok_encode_options options;
+    dstok_tokenizer *tok = NULL;
+    uint32_t *allowed = NULL;
+    int rc = cli_files_list(c, &run->files);
+
+    if (rc) return rc;
+    run->config = c;
+    rc = cli_vocab_load(c, c->n_vocabs ? c->vocabs[0] : NULL, &tok);
+    if (rc == 0) rc = cli_encode_options(c, tok, &options, &allowed);
+    if (rc == 0) {
+        run->tok = tok;
+        run->encode = &options;
+        rc = run_open(run);
+    }
+    free(allowed);
+    dstok_tokenizer_free(tok);
+    return rc ? rc : run->n_bad > 0 ? CLI_SKIPPED : 0;
+}

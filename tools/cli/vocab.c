@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding and loading the vocabulary that --vocab names. */
+#include "verbs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int cannot_open(const char *path, const char *why) {
+    cli_error("cannot open %s: %s", path, why);
+    return CLI_USAGE;
+}
+
+/* ${XDG_DATA_HOME:-~/.local/share}/dstok/vocab; empty when neither variable is set. */
+static void vocab_home(struct cli_buf *out) {
+    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+
+    if (data && data[0])
+        cli_buf_printf(out, "%s/dstok/vocab", data);
+    else if (home && home[0])
+        cli_buf_printf(out, "%s/.local/share/dstok/vocab", home);
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Names in a folder, sorted, that end in `ending` and do not start with a dot. Returns their number. */
+static size_t list_folder(const char *path, const char *ending, char ***names) {
+    DIR *folder = opendir(path);
+    size_t n = 0, length = strlen(ending);
+    struct dirent *entry;
+
+    *names = NULL;
+    while (folder && (entry = readdir(folder)) != NULL) {
+        size_t k = strlen(entry->d_name);
+
+        if (entry->d_name[0] == '.' || k < length || strcmp(entry->d_name + k - length, ending) != 0)
+            continue;
+        *names = cli_realloc(*names, (n + 1) * sizeof **names);
+        (*names)[n++] = cli_copy_text(entry->d_name);
+    }
+    if (folder) (void)closedir(folder);
+    if (n > 1) qsort(*names, n, sizeof **names, by_name);
+    return n;
+}
+
+static void free_names(char **names, size_t n) {
+    while (n > 0) free(names[--n]);
+    free(names);
+}
+
+/* Names like this are meant as files. */
+static int is_file_name(const char *name) {
+    static const char *const endings[] = {".json", ".tiktoken", ".model", ".gguf", ".dstok"};
+    size_t n = strlen(name), i, k;
+
+    for (i = 0; i < sizeof endings / sizeof *endings; i++) {
+        k = strlen(endings[i]);
+        if (n > k && strcmp(name + n - k, endings[i]) == 0) return 1;
+    }
+    return strchr(name, '/') != NULL || n == 0;
+}
+
+/* No such path and no such name: say what would help. */
+static int not_found(const char *name) {
+    struct cli_buf home = {0}, present = {0};
+    char **names;
+    size_t n, i;
+
+    if (is_file_name(name)) return cannot_open(name, strerror(ENOENT));
+    vocab_home(&home);
+    n = list_folder(cli_buf_string(&home), "", &names);
+    cli_buf_text(&present, "default");
+    for (i = 0; i < n; i++) cli_buf_printf(&present, ", %s", names[i]);
+    cli_error(
+        "cannot open %s: %s, and no vocabulary has this name; run: tools/get-vocab %s (names present: %s)",
+        name, strerror(ENOENT), name, cli_buf_string(&present));
+    free_names(names, n);
+    cli_buf_free(&home);
+    cli_buf_free(&present);
+    return CLI_USAGE;
+}
+
+static int is_folder(const char *path) {
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static int is_inside(const char *folder, const char *name) {
+    struct cli_buf path = {0};
+    struct stat st;
+    int there;
+
+    cli_buf_printf(&path, "%s/%s", folder, name);
+    there = stat(cli_buf_string(&path), &st) == 0;
+    cli_buf_free(&path);
+    return there;
+}
+
+/* The file of a folder to load: itself when it holds tokenizer.json (the library then reads the files
+ * beside it too), else tekken.json, else its only .tiktoken file. */
+static int file_of_folder(struct cli_buf *path) {
+    char **names;
+    size_t n;
+    int rc = 0;
+
+    if (is_inside(cli_buf_string(path), "tokenizer.json")) return 0;
+    if (is_inside(path->p, "tekken.json")) {
+        cli_buf_text(path, "/tekken.json");
+        return 0;
+    }
+    n = list_folder(path->p, ".tiktoken", &names);
+    if (n == 1)
+        cli_buf_printf(path, "/%s", names[0]);
+    else
+        rc = cannot_open(path->p, n ? "the folder holds several .tiktoken files; name one of them"
+                                    : "the folder holds no tokenizer.json, tekken.json or .tiktoken file");
+    free_names(names, n);
+    return rc;
+}
+
+/* What the library would say less clearly: no permission, packed files. A pipe is left alone: what is
+ * read is gone. */
+static int check_file(const char *path) {
+    static const unsigned char gzip[] = {0x1F, 0x8B}, zstd[] = {0x28, 0xB5, 0x2F, 0xFD},
+                               xz[] = {0xFD, '7', 'z', 'X', 'Z'};
+    unsigned char head[6] = {0};
+    struct stat st;
+    ssize_t n = -1;
+    int fd, error;
+
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) return 0;
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && (n = read(fd, head, sizeof head)) < 0 && errno == EINTR)
+        ;
+    error = errno;
+    if (fd >= 0) (void)close(fd);
+    if (n < 0) return cannot_open(path, strerror(error));
+    if (memcmp(head, gzip, sizeof gzip) == 0 || memcmp(head, zstd, sizeof zstd) == 0 ||
+        memcmp(head, xz, sizeof xz) == 0)
+        return cannot_open(path, "the vocabulary is compressed; unpack it first");
+    return 0;
+}
+
+/* Path of a vocabulary; left empty for the embedded one. */
+static int resolve(const char *name, struct cli_buf *path) {
+    struct stat st;
+
+    if (name == NULL) return 0;
+    if (stat(name, &st) == 0) {
+        cli_buf_text(path, name);
+    } else if (errno != ENOENT) {
+        return cannot_open(name, strerror(errno));
+    } else if (strcmp(name, "default") == 0) {
+        return 0;
+    } else {
+        vocab_home(path);
+        if (name[0] == '\0' || strchr(name, '/') || path->n == 0 || !is_inside(cli_buf_string(path), name))
+            return not_found(name);
+        cli_buf_printf(path, "/%s", name);
+    }
+    return is_folder(cli_buf_string(path)) ? file_of_folder(path) : 0;
+}
+
+static int load_failed(const char *path, const dstok_error *err, dstok_status status) {
+    struct cli_buf where = {0};
+
+    cli_buf_text(&where, path);
+    if (err->line) cli_buf_printf(&where, ":%lu", (unsigned long)err->line);
+    if (err->offset != DSTOK_NO_OFFSET)
+        cli_buf_printf(&where, ": byte %llu", (unsigned long long)err->offset);
+    cli_error("%s: %s", cli_buf_string(&where), err->text[0] ? err->text : dstok_status_name(status));
+    cli_buf_free(&where);
+    return status == DSTOK_E_NOMEM ? CLI_FAIL : CLI_USAGE;
+}
+
+int cli_vocab_load(const struct cli_config *c, const char *name, dstok_tokenizer **out) {
+    dstok_load_options options = DSTOK_LOAD_OPTIONS_INIT;
+    dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
+    struct cli_buf path = {0};
+    dstok_status status;
+    int rc = resolve(name, &path);
+
+    options.pattern = c->pattern;
+    options.flags = c->no_scanner ? DSTOK_LOAD_NO_SCANNER : 0;
+    if (rc == 0 && path.n > 0 && !is_folder(cli_buf_string(&path))) rc = check_file(path.p);
+    if (rc == 0) {
+        status = path.n > 0 ? dstok_tokenizer_load(cli_buf_string(&path), &options, out, &err)
+                            : dstok_tokenizer_load_default(&options, out, &err);
+        if (status != DSTOK_OK) rc = load_failed(path.n > 0 ? path.p : "default vocabulary", &err, status);
+    }
+    cli_buf_free(&path);
+    return rc;
+}
