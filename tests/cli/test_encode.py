@@ -2,7 +2,7 @@
 """dstok encode: records, policies, what is written for them."""
 import json
 
-from common import CliTest, END, LL, NI, SP_THE, TAG, TH, THE, THINK
+from common import CliTest, END, NI, SP_THE, TAG, TH, THE, THINK, small_vocabulary
 
 
 def ids(text):
@@ -176,6 +176,33 @@ class Invalid(CliTest):
 
     def test_truncated_at_the_end(self):
         self.fails(1, r"standard input:1: byte 1: ", "encode", stdin=b"a\xf0\x9f\x98")
+
+
+class Lost(CliTest):
+    """Text that a vocabulary cannot hold is told, never lost in silence."""
+
+    def vocabulary(self, change):
+        vocabulary = small_vocabulary()
+        change(vocabulary)
+        return self.write("other.json", json.dumps(vocabulary))
+
+    def test_characters_without_a_token(self):
+        path = self.vocabulary(lambda v: v["model"]["vocab"].pop("z"))
+        result = self.raw("encode", "-v", path, stdin="az\nbzz")
+        self.assertEqual((result.returncode, result.stdout), (0, b"97 10 98\n"))
+        self.assertRegex(result.stderr.decode(), "note: characters without a token: 3, first at standard input:1: byte 1; "
+                                                 "--strict makes them errors")
+        result = self.raw("encode", "-v", path, "--strict", "--input-format", "lines", stdin="a\nbzz")
+        self.assertEqual((result.returncode, result.stdout), (1, b"97\n"))
+        self.assertRegex(result.stderr.decode(), r"^dstok: standard input:2: byte 3: .*\(--strict\)")
+
+    def test_bytes_that_a_pattern_drops(self):
+        cut = {"type": "Split", "pattern": {"String": "x"}, "behavior": "Removed", "invert": False}
+        level = {**small_vocabulary()["pre_tokenizer"], "use_regex": False}
+        path = self.vocabulary(lambda v: v.update(pre_tokenizer={"type": "Sequence", "pretokenizers": [cut, level]}))
+        result = self.raw("encode", "-v", path, stdin="axbx")
+        self.assertEqual((result.returncode, result.stdout), (0, b"97 98\n"))
+        self.assertIn(b"note: bytes that no token covers: 2", result.stderr)
 
 
 class OnError(CliTest):

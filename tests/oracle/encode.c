@@ -80,17 +80,21 @@ static void merge_by_bytes(const oracle *o, const uint8_t *piece, symbol *s, siz
     }
 }
 
-/* A token for each byte. A byte without one becomes the unknown token, or vanishes when there is none. */
+/* A token for each byte. A byte without one becomes the unknown token, or vanishes when there is none. Unknown
+ * neighbours are one token under fuse_unk; but not with a byte whose own token is the unknown one. */
 static size_t bytes_to_symbols(const oracle *o, const uint8_t *piece, size_t len, symbol *s) {
     size_t n = 0;
+    bool after_unknown = false;
     for (size_t i = 0; i < len; i++) {
         uint32_t id = oracle_find(o, piece + i, 1);
-        if (id == NO_ID && o->unk == NO_ID) continue;
-        if (id == NO_ID && o->fuse_unk && n > 0 && s[n - 1].id == o->unk && s[n - 1].end == i) {
+        bool unknown = id == NO_ID;
+        if (unknown && o->unk == NO_ID) continue;
+        if (unknown && after_unknown && o->fuse_unk) {
             s[n - 1].end = i + 1;
-            continue;
+        } else {
+            s[n++] = (symbol){unknown ? o->unk : id, i, i + 1};
         }
-        s[n++] = (symbol){id == NO_ID ? o->unk : id, i, i + 1};
+        after_unknown = unknown;
     }
     return n;
 }

@@ -41,7 +41,7 @@ dstok_status dstok__props_add_flag(dstok__props *props, uint32_t flag, dstok__co
 dstok_status dstok__props_add_word(dstok__props *props, dstok__dialect dialect, bool in_class, dstok__codeset *set);
 
 /* \p{name}; *known = false (and OK) when the name is not one of ours. Scripts other than Han, Alphabetic, Uppercase and
- * Lowercase are not in our tables: they follow the Unicode version of the linked PCRE2. */
+ * Lowercase are not in our tables: they come from the linked PCRE2 and are exact if it has Unicode 14 or later. */
 dstok_status dstok__props_add_named(dstok__props *props, const char *name, size_t n, dstok__dialect dialect,
                                     dstok__codeset *set, bool *known);
 

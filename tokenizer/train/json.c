@@ -17,7 +17,9 @@ static void put(sink *s, const char *text, size_t n) {
     s->n += n;
 }
 
-static void text(sink *s, const char *string) { put(s, string, strlen(string)); }
+static void text(sink *s, const char *string) {
+    put(s, string, strlen(string));
+}
 
 static void number(sink *s, size_t value) {
     char digits[24];
@@ -69,7 +71,8 @@ static void added_tokens(sink *s, const dstok__learnt *v) {
         number(s, id);
         text(s, ",\"content\":");
         name(s, v, id);
-        text(s, ",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":false,\"special\":true}");
+        text(s, ",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":false,\"special\":"
+                "true}");
     }
     text(s, "],\n");
 }
@@ -79,16 +82,19 @@ static void pipeline(sink *s, const char *pattern, size_t pattern_n) {
             "\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[\n"
             "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"");
     escaped(s, pattern, pattern_n);
-    text(s, "\"},\"behavior\":\"Isolated\",\"invert\":false},\n"
-            "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":false}]},\n"
-            "\"post_processor\":null,\n"
-            "\"decoder\":{\"type\":\"ByteLevel\",\"add_prefix_space\":true,\"trim_offsets\":true,\"use_regex\":true},\n");
+    text(s,
+         "\"},\"behavior\":\"Isolated\",\"invert\":false},\n"
+         "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":false}]},\n"
+         "\"post_processor\":null,\n"
+         "\"decoder\":{\"type\":\"ByteLevel\",\"add_prefix_space\":true,\"trim_offsets\":true,\"use_regex\":"
+         "true},\n");
 }
 
 static void model(sink *s, const dstok__learnt *v) {
-    text(s, "\"model\":{\"type\":\"BPE\",\"dropout\":null,\"unk_token\":null,\"continuing_subword_prefix\":null,"
-            "\"end_of_word_suffix\":null,\"fuse_unk\":false,\"byte_fallback\":false,\"ignore_merges\":false,\n"
-            "\"vocab\":{");
+    text(s,
+         "\"model\":{\"type\":\"BPE\",\"dropout\":null,\"unk_token\":null,\"continuing_subword_prefix\":null,"
+         "\"end_of_word_suffix\":null,\"fuse_unk\":false,\"byte_fallback\":false,\"ignore_merges\":false,\n"
+         "\"vocab\":{");
     for (uint32_t id = 0; id < v->n_tokens; id++) {
         text(s, id == 0 ? "\n" : ",\n");
         name(s, v, id);
@@ -106,7 +112,8 @@ static void model(sink *s, const dstok__learnt *v) {
     text(s, "]}}\n");
 }
 
-size_t dstok__learnt_json(const dstok__learnt *v, const char *pattern, size_t pattern_n, char *out, size_t cap) {
+size_t dstok__learnt_json(const dstok__learnt *v, const char *pattern, size_t pattern_n, char *out,
+                          size_t cap) {
     sink s = {.out = out, .cap = cap};
     fill_chars(&s);
     text(&s, "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null,\n");

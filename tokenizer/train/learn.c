@@ -18,8 +18,8 @@ typedef struct learner {
     size_t n_symbols;
     dstok__counted_pairs pairs;
     dstok__queue queue;
-    uint32_t step;     /* merges done */
-    uint32_t *risen;   /* pairs whose count rose in this step */
+    uint32_t step;   /* merges done */
+    uint32_t *risen; /* pairs whose count rose in this step */
     size_t n_risen, cap_risen;
 } learner;
 
@@ -58,7 +58,8 @@ static dstok_status load_words(learner *t, dstok__words *words) {
 /* Pairs that would make too long a token are not counted at all, so that they are never chosen. */
 static bool fits(const learner *t, uint32_t left, uint32_t right) {
     size_t n = (size_t)t->v->tokens[left].n + t->v->tokens[right].n;
-    return n <= DSTOK__TRAIN_MAX_TOKEN && (t->options->max_token_length == 0 || n < t->options->max_token_length);
+    return n <= DSTOK__TRAIN_MAX_TOKEN &&
+           (t->options->max_token_length == 0 || n < t->options->max_token_length);
 }
 
 static dstok_status lower(learner *t, uint32_t left, uint32_t right, int64_t count) {
@@ -160,7 +161,8 @@ static dstok_status merge(learner *t, const dstok__entry *best) {
         post = dstok__counted_pairs_release(&t->pairs, post);
         DSTOK_TRY(rewrite(t, word, left, right, id));
     }
-    t->pairs.items[best->pair].count = 0; /* none is left; "aaa" has lowered it by less than its overlapping count */
+    t->pairs.items[best->pair].count =
+        0; /* none is left; "aaa" has lowered it by less than its overlapping count */
     return queue_risen(t);
 }
 
@@ -168,7 +170,8 @@ static dstok_status report(const learner *t, dstok_error *err) {
     const dstok__learn_options *o = t->options;
     uint64_t wanted = o->vocab_size - t->v->n_specials - 256;
     if (o->progress == NULL || o->progress(o->progress_ctx, t->v->n_merges, wanted) == 0) return DSTOK_OK;
-    return dstok__fail(err, DSTOK_E_CANCELED, DSTOK_NO_OFFSET, 0, "training stopped after %zu merges", t->v->n_merges);
+    return dstok__fail(err, DSTOK_E_CANCELED, DSTOK_NO_OFFSET, 0, "training stopped after %zu merges",
+                       t->v->n_merges);
 }
 
 static dstok_status learn(learner *t, dstok__words *words, dstok_error *err) {
@@ -194,7 +197,8 @@ dstok_status dstok__learn(dstok__learnt *v, dstok__words *words, const dstok__le
     learner_free(&t);
     if (status == DSTOK_E_NOMEM) return dstok__fail(err, status, DSTOK_NO_OFFSET, 0, "out of memory");
     if (status == DSTOK_E_LIMIT) {
-        return dstok__fail(err, status, DSTOK_NO_OFFSET, 0, "too many pairs or token bytes (docs/training.md, limits)");
+        return dstok__fail(err, status, DSTOK_NO_OFFSET, 0,
+                           "too many pairs or token bytes (docs/training.md, limits)");
     }
     return status;
 }

@@ -39,12 +39,14 @@ static dstok_status rehash(dstok__counted_pairs *p, size_t size) {
     return DSTOK_OK;
 }
 
-dstok_status dstok__counted_pairs_get(dstok__counted_pairs *p, uint32_t left, uint32_t right, uint32_t *index) {
+dstok_status dstok__counted_pairs_get(dstok__counted_pairs *p, uint32_t left, uint32_t right,
+                                      uint32_t *index) {
     uint64_t key = (uint64_t)left << 32 | right;
     if (p->slots == NULL) DSTOK_TRY(rehash(p, 1024));
     uint32_t *slot = find(p, key);
     if (*slot == 0) {
-        DSTOK_TRY(dstok__grow(p->al, (void **)&p->items, &p->cap, p->n + 1, sizeof *p->items, DSTOK__TRAIN_MAX_PAIRS));
+        DSTOK_TRY(dstok__grow(p->al, (void **)&p->items, &p->cap, p->n + 1, sizeof *p->items,
+                              DSTOK__TRAIN_MAX_PAIRS));
         if (2 * (p->n + 1) > p->mask + 1) {
             DSTOK_TRY(rehash(p, 2 * (p->mask + 1)));
             slot = find(p, key);

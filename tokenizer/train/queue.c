@@ -4,16 +4,21 @@
 
 #define ARITY 8 /* children of an entry: fewer levels, and children lie side by side in memory */
 
-void dstok__queue_init(dstok__queue *q, const dstok_alloc *al) { *q = (dstok__queue){.al = al}; }
+void dstok__queue_init(dstok__queue *q, const dstok_alloc *al) {
+    *q = (dstok__queue){.al = al};
+}
 
-void dstok__queue_free(dstok__queue *q) { dstok__free(q->al, q->items, q->cap * sizeof *q->items); }
+void dstok__queue_free(dstok__queue *q) {
+    dstok__free(q->al, q->items, q->cap * sizeof *q->items);
+}
 
 static bool better(const dstok__entry *a, const dstok__entry *b) {
     return a->count != b->count ? a->count > b->count : a->key < b->key;
 }
 
 dstok_status dstok__queue_push(dstok__queue *q, dstok__entry entry) {
-    DSTOK_TRY(dstok__grow(q->al, (void **)&q->items, &q->cap, q->n + 1, sizeof *q->items, DSTOK__TRAIN_MAX_QUEUE));
+    DSTOK_TRY(
+        dstok__grow(q->al, (void **)&q->items, &q->cap, q->n + 1, sizeof *q->items, DSTOK__TRAIN_MAX_QUEUE));
     size_t at = q->n++;
     while (at > 0) {
         size_t parent = (at - 1) / ARITY;

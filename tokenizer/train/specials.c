@@ -38,16 +38,18 @@ static dstok_status check(const char *text, size_t i, dstok_error *err) {
     if (n == 0) return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "special token %zu is empty", i);
     dstok__quote(text, n, shown, sizeof shown);
     if (n > DSTOK__TRAIN_MAX_SPECIAL) {
-        return dstok__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, 0, "special token \"%s\" has %zu bytes; the limit is %zu",
-                           shown, n, DSTOK__TRAIN_MAX_SPECIAL);
+        return dstok__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, 0,
+                           "special token \"%s\" has %zu bytes; the limit is %zu", shown, n,
+                           DSTOK__TRAIN_MAX_SPECIAL);
     }
     if (dstok__utf8_check((const uint8_t *)text, n) != n) {
         return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "special token %zu is not UTF-8", i);
     }
     if (names_a_token(text)) {
-        return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0,
-                           "special token \"%s\" cannot be told from a token in a tokenizer.json; choose another text",
-                           shown);
+        return dstok__fail(
+            err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0,
+            "special token \"%s\" cannot be told from a token in a tokenizer.json; choose another text",
+            shown);
     }
     return DSTOK_OK;
 }
@@ -91,8 +93,8 @@ static dstok_status fill(dstok__specials *s, const char *const *texts, size_t n,
     return DSTOK_OK;
 }
 
-dstok_status dstok__specials_new(dstok__specials *s, const dstok_alloc *al, const char *const *texts, size_t n,
-                                 dstok_error *err) {
+dstok_status dstok__specials_new(dstok__specials *s, const dstok_alloc *al, const char *const *texts,
+                                 size_t n, dstok_error *err) {
     *s = (dstok__specials){.al = al};
     dstok__arena_init(&s->arena, al, SIZE_MAX); /* limited by number and length */
     if (n == 0) return DSTOK_OK;
@@ -110,7 +112,8 @@ dstok_status dstok__specials_new(dstok__specials *s, const dstok_alloc *al, cons
     return status;
 }
 
-size_t dstok__specials_find(const dstok__specials *s, const uint8_t *text, size_t len, size_t pos, size_t *end) {
+size_t dstok__specials_find(const dstok__specials *s, const uint8_t *text, size_t len, size_t pos,
+                            size_t *end) {
     if (s->n == 0) return len;
     for (; pos < len; pos++) {
         unsigned b = 255u - text[pos];

@@ -6,17 +6,17 @@
 #include "../base/base.h"
 
 /* Limits (docs/training.md lists them). */
-#define DSTOK__TRAIN_MAX_IDS ((uint32_t)1 << 24)         /* what the loaders accept */
-#define DSTOK__TRAIN_MAX_TOKEN ((size_t)1 << 16)         /* bytes of one token; what the loaders accept */
+#define DSTOK__TRAIN_MAX_IDS         ((uint32_t)1 << 24) /* what the loaders accept */
+#define DSTOK__TRAIN_MAX_TOKEN       ((size_t)1 << 16)   /* bytes of one token; what the loaders accept */
 #define DSTOK__TRAIN_MAX_TOKEN_BYTES ((size_t)1 << 30)   /* of all tokens together */
-#define DSTOK__TRAIN_MAX_SPECIALS ((size_t)4096)
-#define DSTOK__TRAIN_MAX_SPECIAL ((size_t)1024)          /* bytes of one special token */
-#define DSTOK__TRAIN_MAX_WORDS ((size_t)1 << 30)         /* distinct pretokens */
-#define DSTOK__TRAIN_MAX_WORD_BYTES ((size_t)UINT32_MAX) /* of all distinct pretokens together */
-#define DSTOK__TRAIN_MAX_PAIRS ((size_t)1 << 30)         /* distinct pairs met */
-#define DSTOK__TRAIN_MAX_POSTS ((size_t)UINT32_MAX - 1)  /* places where pairs are noted to occur */
-#define DSTOK__TRAIN_MAX_QUEUE ((size_t)1 << 31)
-#define DSTOK__TRAIN_MAX_MERGES ((size_t)1 << 25)        /* what the loaders accept */
+#define DSTOK__TRAIN_MAX_SPECIALS    ((size_t)4096)
+#define DSTOK__TRAIN_MAX_SPECIAL     ((size_t)1024)           /* bytes of one special token */
+#define DSTOK__TRAIN_MAX_WORDS       ((size_t)1 << 30)        /* distinct pretokens */
+#define DSTOK__TRAIN_MAX_WORD_BYTES  ((size_t)UINT32_MAX)     /* of all distinct pretokens together */
+#define DSTOK__TRAIN_MAX_PAIRS       ((size_t)1 << 30)        /* distinct pairs met */
+#define DSTOK__TRAIN_MAX_POSTS       ((size_t)UINT32_MAX - 1) /* places where pairs are noted to occur */
+#define DSTOK__TRAIN_MAX_QUEUE       ((size_t)1 << 31)
+#define DSTOK__TRAIN_MAX_MERGES      ((size_t)1 << 25) /* what the loaders accept */
 
 /* ---- words.c: distinct pretokens and how often they occur ---- */
 typedef struct dstok__word {
@@ -31,9 +31,9 @@ typedef struct dstok__words {
     dstok__map map; /* bytes -> index in items */
     dstok__word *items;
     size_t n, cap;
-    size_t bytes;      /* of all distinct words */
-    uint64_t total;    /* occurrences */
-    uint64_t symbols;  /* sum of count x bytes; kept within int64_t, so that no pair count can overflow */
+    size_t bytes;     /* of all distinct words */
+    uint64_t total;   /* occurrences */
+    uint64_t symbols; /* sum of count x bytes; kept within int64_t, so that no pair count can overflow */
 } dstok__words;
 
 void dstok__words_init(dstok__words *w, const dstok_alloc *al);
@@ -52,18 +52,19 @@ typedef struct dstok__specials {
     dstok__arena arena;
     dstok__special *items; /* in the caller's order: the index is the id */
     size_t n;
-    uint32_t *sorted;      /* indexes, texts in falling order: of two that match, the longer one comes first */
-    uint32_t first[257];   /* sorted[first[b], first[b + 1]) begin with the byte 255 - b */
+    uint32_t *sorted;    /* indexes, texts in falling order: of two that match, the longer one comes first */
+    uint32_t first[257]; /* sorted[first[b], first[b + 1]) begin with the byte 255 - b */
 } dstok__specials;
 
 /* Copies the texts. E_INVAL for an empty or double one, for one that is not UTF-8, and for one that a tokenizer.json
  * could not tell from a token; E_LIMIT. */
-dstok_status dstok__specials_new(dstok__specials *s, const dstok_alloc *al, const char *const *texts, size_t n,
-                                 dstok_error *err);
+dstok_status dstok__specials_new(dstok__specials *s, const dstok_alloc *al, const char *const *texts,
+                                 size_t n, dstok_error *err);
 void dstok__specials_free(dstok__specials *s);
 /* The first special token at or after pos, the longest one there. Returns where it begins and sets *end; returns len
  * when there is none. */
-size_t dstok__specials_find(const dstok__specials *s, const uint8_t *text, size_t len, size_t pos, size_t *end);
+size_t dstok__specials_find(const dstok__specials *s, const uint8_t *text, size_t len, size_t pos,
+                            size_t *end);
 
 /* ---- vocab.c: tokens and merges ---- */
 typedef struct dstok__learnt_token {
@@ -81,7 +82,7 @@ typedef struct dstok__learnt {
     dstok__map map; /* bytes -> id; without the special tokens */
     dstok__learnt_token *tokens;
     size_t n_tokens, cap_tokens;
-    size_t bytes; /* of all tokens */
+    size_t bytes;        /* of all tokens */
     uint32_t n_specials; /* ids below are special tokens; 256 bytes follow */
     uint32_t byte_id[256];
     dstok__learnt_merge *merges;
@@ -128,7 +129,8 @@ typedef struct dstok__counted_pairs {
 void dstok__counted_pairs_init(dstok__counted_pairs *p, const dstok_alloc *al);
 void dstok__counted_pairs_free(dstok__counted_pairs *p);
 /* *index  [out] of the pair in items; a pair not met before is added with count 0. */
-dstok_status dstok__counted_pairs_get(dstok__counted_pairs *p, uint32_t left, uint32_t right, uint32_t *index);
+dstok_status dstok__counted_pairs_get(dstok__counted_pairs *p, uint32_t left, uint32_t right,
+                                      uint32_t *index);
 /* Notes that the word holds the pair; twice in a row is noted once. */
 dstok_status dstok__counted_pairs_post(dstok__counted_pairs *p, uint32_t index, uint32_t word);
 /* Gives back one post of a list that was taken from the pair; returns the next one. */
@@ -167,6 +169,7 @@ dstok_status dstok__learn(dstok__learnt *v, dstok__words *words, const dstok__le
 
 /* ---- json.c ---- */
 /* Writes the vocabulary as a tokenizer.json; returns its size. Nothing is written beyond cap. */
-size_t dstok__learnt_json(const dstok__learnt *v, const char *pattern, size_t pattern_n, char *out, size_t cap);
+size_t dstok__learnt_json(const dstok__learnt *v, const char *pattern, size_t pattern_n, char *out,
+                          size_t cap);
 
 #endif

@@ -47,12 +47,12 @@ static dstok_status check_options(const dstok_train_options *o, dstok_error *err
     }
     if (o->n_specials > DSTOK__TRAIN_MAX_SPECIALS || o->vocab_size < o->n_specials + 256) {
         return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0,
-                           "vocab_size is %u but %zu special tokens and 256 bytes need %zu ids", o->vocab_size,
-                           o->n_specials, o->n_specials + 256);
+                           "vocab_size is %u but %zu special tokens and 256 bytes need %zu ids",
+                           o->vocab_size, o->n_specials, o->n_specials + 256);
     }
     if (o->vocab_size > DSTOK__TRAIN_MAX_IDS) {
-        return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "vocab_size is %u; the limit is %u", o->vocab_size,
-                           DSTOK__TRAIN_MAX_IDS);
+        return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "vocab_size is %u; the limit is %u",
+                           o->vocab_size, DSTOK__TRAIN_MAX_IDS);
     }
     return DSTOK_OK;
 }
@@ -84,16 +84,21 @@ static dstok_status set_pattern(dstok_trainer *t, const char *pattern, dstok_err
     memcpy(t->pattern, pattern, t->pattern_n);
 
     /* The dialect of the tokenizer.json that comes out of it. */
-    dstok__step step = {.kind = DSTOK__STEP_REGEX, .behavior = DSTOK__ISOLATED, .dialect = DSTOK__DIALECT_ONIG,
-                        .pattern = t->pattern, .n = t->pattern_n};
+    dstok__step step = {.kind = DSTOK__STEP_REGEX,
+                        .behavior = DSTOK__ISOLATED,
+                        .dialect = DSTOK__DIALECT_ONIG,
+                        .pattern = t->pattern,
+                        .n = t->pattern_n};
     DSTOK_TRY(dstok__pretok_new(&t->al, &step, 1, true, &t->pretok, err));
     if (dstok__pretok_family(t->pretok) != NULL) return DSTOK_OK;
     return dstok__regex_scratch_new(&t->al, &t->scratch) == DSTOK_OK ? DSTOK_OK : no_memory(err);
 }
 
 static dstok_status start(dstok_trainer *t, const dstok_train_options *o, dstok_error *err) {
-    t->learn = (dstok__learn_options){.vocab_size = o->vocab_size, .min_frequency = o->min_frequency,
-                                      .max_token_length = o->max_token_length, .progress = o->progress,
+    t->learn = (dstok__learn_options){.vocab_size = o->vocab_size,
+                                      .min_frequency = o->min_frequency,
+                                      .max_token_length = o->max_token_length,
+                                      .progress = o->progress,
                                       .progress_ctx = o->progress_ctx};
     dstok__words_init(&t->words, &t->al);
     dstok__learnt_init(&t->learnt, &t->al);
@@ -136,12 +141,14 @@ static dstok_status check_feeding(const dstok_trainer *t, dstok_error *err) {
                        t->state == LEARNT ? "the trainer has run already" : "the trainer has failed before");
 }
 
-static dstok_status add_word(dstok_trainer *t, const void *bytes, size_t n, uint64_t count, dstok_error *err) {
+static dstok_status add_word(dstok_trainer *t, const void *bytes, size_t n, uint64_t count,
+                             dstok_error *err) {
     dstok_status status = dstok__words_add(&t->words, bytes, n, count);
     if (status == DSTOK_E_NOMEM) return no_memory(err);
     if (status == DSTOK_E_LIMIT) {
-        return dstok__fail(err, status, DSTOK_NO_OFFSET, 0,
-                           "too many distinct pretokens, or counts beyond 64 bits (docs/training.md, limits)");
+        return dstok__fail(
+            err, status, DSTOK_NO_OFFSET, 0,
+            "too many distinct pretokens, or counts beyond 64 bits (docs/training.md, limits)");
     }
     return status;
 }
@@ -175,14 +182,18 @@ static dstok_status count_piece(feeding *f, size_t n) {
     return dstok__pretok_run(f->t->pretok, f->t->scratch, f->piece, n, count_pretoken, f, f->err);
 }
 
-static dstok_status count_word(feeding *f, size_t n) { return count_pretoken(f, 0, n); }
+static dstok_status count_word(feeding *f, size_t n) {
+    return count_pretoken(f, 0, n);
+}
 
-dstok_status dstok_trainer_feed(dstok_trainer *t, const void *text, size_t len, uint64_t weight, dstok_error *err) {
+dstok_status dstok_trainer_feed(dstok_trainer *t, const void *text, size_t len, uint64_t weight,
+                                dstok_error *err) {
     DSTOK_TRY(check_feeding(t, err));
-    if (weight == 0) return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "the weight of a document is 0");
+    if (weight == 0)
+        return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "the weight of a document is 0");
     if (len > DSTOK_MAX_INPUT) {
-        return dstok__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, 0, "a document of %zu bytes; the limit is %zu", len,
-                           DSTOK_MAX_INPUT);
+        return dstok__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, 0,
+                           "a document of %zu bytes; the limit is %zu", len, DSTOK_MAX_INPUT);
     }
     size_t bad = len == 0 ? 0 : dstok__utf8_check(text, len);
     if (bad != len) return dstok__fail(err, DSTOK_E_UTF8, bad, 0, "not UTF-8 at byte %zu", bad);
@@ -192,7 +203,8 @@ dstok_status dstok_trainer_feed(dstok_trainer *t, const void *text, size_t len, 
     return status;
 }
 
-dstok_status dstok_trainer_feed_word(dstok_trainer *t, const void *word, size_t n, uint64_t count, dstok_error *err) {
+dstok_status dstok_trainer_feed_word(dstok_trainer *t, const void *word, size_t n, uint64_t count,
+                                     dstok_error *err) {
     DSTOK_TRY(check_feeding(t, err));
     if (n == 0 || count == 0) return DSTOK_OK;
     feeding f = {.t = t, .weight = count, .err = err};
@@ -222,9 +234,11 @@ void dstok_trainer_result(const dstok_trainer *t, dstok_train_result *result) {
 
 dstok_status dstok_trainer_json(const dstok_trainer *t, void *out, size_t cap, size_t *n, dstok_error *err) {
     if (t->state != LEARNT) {
-        return dstok__fail(err, DSTOK_E_STATE, DSTOK_NO_OFFSET, 0, "there is no vocabulary before a finished run");
+        return dstok__fail(err, DSTOK_E_STATE, DSTOK_NO_OFFSET, 0,
+                           "there is no vocabulary before a finished run");
     }
     *n = dstok__learnt_json(&t->learnt, t->pattern, t->pattern_n, out, cap);
     if (*n <= cap) return DSTOK_OK;
-    return dstok__fail(err, DSTOK_E_SPACE, DSTOK_NO_OFFSET, 0, "the buffer has %zu bytes, %zu are needed", cap, *n);
+    return dstok__fail(err, DSTOK_E_SPACE, DSTOK_NO_OFFSET, 0, "the buffer has %zu bytes, %zu are needed",
+                       cap, *n);
 }

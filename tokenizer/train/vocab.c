@@ -70,7 +70,8 @@ dstok_status dstok__learnt_start(dstok__learnt *v, const dstok__specials *specia
 }
 
 /* The token of the joined bytes: the one that already is, or a new one. */
-static dstok_status join(dstok__learnt *v, dstok__learnt_token left, dstok__learnt_token right, uint32_t *id) {
+static dstok_status join(dstok__learnt *v, dstok__learnt_token left, dstok__learnt_token right,
+                         uint32_t *id) {
     size_t n = (size_t)left.n + right.n;
     char *bytes = dstok__arena_alloc(&v->arena, n);
     if (bytes == NULL) return DSTOK_E_NOMEM;

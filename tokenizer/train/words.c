@@ -18,7 +18,8 @@ void dstok__words_free(dstok__words *w) {
 
 static dstok_status add_new(dstok__words *w, const void *bytes, size_t n, uint64_t count) {
     if (n > DSTOK__TRAIN_MAX_WORD_BYTES - w->bytes) return DSTOK_E_LIMIT;
-    DSTOK_TRY(dstok__grow(w->al, (void **)&w->items, &w->cap, w->n + 1, sizeof *w->items, DSTOK__TRAIN_MAX_WORDS));
+    DSTOK_TRY(
+        dstok__grow(w->al, (void **)&w->items, &w->cap, w->n + 1, sizeof *w->items, DSTOK__TRAIN_MAX_WORDS));
     char *copy = dstok__arena_copy(&w->arena, bytes, n);
     if (copy == NULL) return DSTOK_E_NOMEM;
     DSTOK_TRY(dstok__map_put(&w->map, copy, n, (uint32_t)w->n, NULL));

@@ -43,8 +43,9 @@ typedef struct dstok_train_options {
     { sizeof(dstok_train_options), NULL, 0, 0, NULL, NULL, 0, 0, 0, NULL, NULL }
 
 /** Start a run. Strings of the options are copied.
- *  Returns: DSTOK_OK; E_INVAL (vocab_size too small, unknown order, duplicate special); E_FORMAT or
- *      E_UNSUPPORTED (pattern); E_NOMEM.
+ *  Returns: DSTOK_OK; E_INVAL (vocab_size too small or above 2^24, unknown order or pattern name, a special
+ *           token that is empty, double, not UTF-8 or like a token: docs/training.md); E_LIMIT; E_FORMAT or
+ *           E_UNSUPPORTED (pattern); E_NOMEM.
  *  Owns: out, to be given to dstok_trainer_free.   Since: 0.1 */
 DSTOK_API DSTOK_NODISCARD dstok_status dstok_trainer_new(const dstok_train_options *options,
                                                          dstok_trainer **out, dstok_error *err);
@@ -53,12 +54,13 @@ DSTOK_API void dstok_trainer_free(dstok_trainer *trainer);
 /** Count the pretokens of one document. Special tokens in the text are cut out and not counted.
  *  text    [in] UTF-8, shape (len,)
  *  weight  [in] how often the document counts, > 0
- *  Returns: DSTOK_OK; E_UTF8 (err->offset); E_STATE after dstok_trainer_run; E_LIMIT; E_NOMEM.
+ *  Returns: DSTOK_OK; E_UTF8 (err->offset) and E_INVAL (weight 0), nothing counted; E_STATE after
+ *           dstok_trainer_run; E_LIMIT and E_NOMEM, after which every call but free answers E_STATE.
  *  Cost: O(len), memory for distinct pretokens.   Since: 0.1 */
 DSTOK_API DSTOK_NODISCARD dstok_status dstok_trainer_feed(dstok_trainer *trainer, const void *text,
                                                           size_t len, uint64_t weight, dstok_error *err);
 
-/** Add count occurrences of one pretoken (word lists). Not cut by the pattern.
+/** Add count occurrences of one pretoken (word lists). Not cut by the pattern; special tokens are cut out.
  *  Returns: DSTOK_OK; E_STATE; E_LIMIT; E_NOMEM.   Since: 0.1 */
 DSTOK_API DSTOK_NODISCARD dstok_status dstok_trainer_feed_word(dstok_trainer *trainer, const void *word,
                                                                size_t n, uint64_t count, dstok_error *err);

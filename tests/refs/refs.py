@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: MIT
+"""The dstok program against the original tokenizers on seeded random text: Hugging Face tokenizers and tiktoken.
+
+Run with a Python that has both (tools/quickstart makes build/venv):
+    DSTOK_BIN=build/release/bin/dstok build/venv/bin/python tests/refs/refs.py [--mb N] [--jobs N] [--seed N] [NAME...]
+For each vocabulary it compares --mb megabytes (default 20; 200 is the long run) and prints how many strings differed. Of a
+difference the smallest text that still shows it is printed. Exit 1 on a difference, 77 when packages or files are missing."""
+import argparse
+import base64
+import glob
+import itertools
+import json
+import multiprocessing
+import os
+import random
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "golden"), os.path.join(HERE, "..", "regress"), HERE]
+os.environ.setdefault("RAYON_NUM_THREADS", "1")  # one process for each vocabulary at work
+import common  # noqa: E402
+import hull  # noqa: E402
+import texts as generators  # noqa: E402
+import vary  # noqa: E402
+
+R50K = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
+CL100K = (r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]"
+          r"|\s+(?!\S)|\s")
+_UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_O200K = r"[^\r\n\p{L}\p{N}]?" + _UPPER + "*" + _LOWER + r"+%s|[^\r\n\p{L}\p{N}]?" + _UPPER + "+" + _LOWER + r"*%s"
+_TAIL = r"| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_ENDS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+O200K = _O200K % (_ENDS, _ENDS) + r"|\p{N}{1,3}" + _TAIL
+TEKKEN = _O200K % ("", "") + r"|\p{N}" + _TAIL
+CL100K_SPECIALS = {"<|endoftext|>": 100257, "<|fim_prefix|>": 100258, "<|fim_middle|>": 100259, "<|fim_suffix|>": 100260,
+                   "<|endofprompt|>": 100276}
+P50K_SPECIALS = {"<|endoftext|>": 50256}
+
+# rank files: pattern, special tokens, more arguments for dstok
+RANKS = {
+    "r50k_base.tiktoken": (R50K, P50K_SPECIALS, []), "p50k_base.tiktoken": (R50K, P50K_SPECIALS, []),
+    "cl100k_base.tiktoken": (CL100K, CL100K_SPECIALS, []),
+    "o200k_base.tiktoken": (O200K, {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}, []),
+    "tekken_v3_ranks.tiktoken": (TEKKEN, {}, ["--pattern", "tekken"]), "qwen3_6.tiktoken": (None, None, []),
+}
+NORMALIZERS = {"NFC", "NFKC"}
+BATCH = 4 << 20
+SEPARATOR = b"\x01\x02--next--\x02\x01"
+
+
+def line_of(ids):
+    return " ".join(map(str, ids))
+
+
+def width_of(data):
+    """Length of bytes in the byte-level text: printable ASCII has one byte there, all else two."""
+    return sum(1 if 0x21 <= byte <= 0x7E else 2 for byte in data)
+
+
+def is_shifted(text, ours, theirs, tokens):
+    """The reference works on the byte-level text and counts on as if bytes without a token were not there, until the next
+    pretoken begins. So each of its spans begins where ours does in that text, moved left by what was left out since some
+    border, is as long as the token, and is widened to characters. ours in bytes, tokens: their bytes."""
+    owner, place = [], [0]  # of each byte of that text the character; of each byte of the source its place there
+    for k, c in enumerate(text):
+        for byte in c.encode():
+            owner += [k] * width_of([byte])
+            place.append(len(owner))
+    shifts, end = {0}, 0  # what may have been left out so far
+    for span, want, token in zip(ours, theirs, tokens):
+        begin, n = place[span[0]], width_of(token)
+        possible = {shift + begin - end for shift in shifts} | set(range(begin - end + 1))
+        shifts = {s for s in possible if s <= begin and [owner[begin - s], owner[begin - s + n - 1] + 1] == want}
+        if not shifts:
+            return False
+        end = begin + n  # bytes left out inside of the token count for the next one
+    return True
+
+
+# ---- the two references, under one interface
+
+class HuggingFace:
+    """Policies: HF default = parse; encode_special_tokens = text."""
+    policies = ["parse", "text", "parse", "offsets", "text"]
+
+    def __init__(self, path, args=()):
+        from tokenizers import Tokenizer
+        self.path, self.args = path, list(args)
+        self.tokenizer = Tokenizer.from_file(path)
+        with open(path, encoding="utf-8") as source:
+            data = json.load(source)
+        self.tokens, self.added, _ = common.read_tokens(path)
+        self.normalizer = (data["normalizer"] or {}).get("type")
+        self.specials = [one["content"] for one in data["added_tokens"]]
+        self.notes = {}
+
+    def encode(self, policy, batch):
+        self.tokenizer.encode_special_tokens = policy == "text"
+        return self.tokenizer.encode_batch_fast(batch, add_special_tokens=False)
+
+    def lines(self, policy, batch):
+        if policy != "offsets":
+            return [line_of(one.ids) for one in self.encode(policy, batch)]
+        self.tokenizer.encode_special_tokens = False
+        return self.tokenizer.encode_batch(batch, add_special_tokens=False)
+
+    def compare(self, policy, batch):
+        """Numbers of the texts that differ."""
+        theirs = self.lines(policy, batch)
+        if policy != "offsets":
+            ours = dstok_lines(self.path, batch, "--special", policy, *self.args)
+            return [k for k, (a, b) in enumerate(zip(ours, theirs)) if a != b]
+        ours = common.encode(self.path, batch, "--special", "parse", "--offsets", "char", *self.args)
+        return [k for k, (a, b) in enumerate(zip(ours, theirs)) if not self.same_spans(batch[k], a, b)]
+
+    def same_spans(self, text, ours, theirs):
+        """Equal, or the exceptions: see golden.py for the hull; bytes without a token shift the reference's spans."""
+        if ours["ids"] != theirs.ids:
+            return False
+        spans = [list(span) for span in theirs.offsets]
+        if ours["spans"] == spans:
+            return True
+        if self.normalizer in NORMALIZERS:
+            if self.added.intersection(theirs.ids):
+                return self.note("spans not compared: a normaliser, and added tokens")
+            want = hull.spans(text, self.normalizer, [self.tokens[i] for i in theirs.ids])
+            if want is None:
+                return self.note("spans not compared: newer characters than Python's tables or Unicode 9.0 know")
+            self.note("texts with spans by rule hull")
+            return all(b == w and (a == b or changed) for a, b, (w, changed) in zip(spans, ours["spans"], want))
+        ours = common.encode(self.path, [text], "--special", "parse", "--offsets", "byte", *self.args)[0]["spans"]
+        return is_shifted(text, ours, spans, [self.tokens[i] for i in theirs.ids]) and self.note("texts with spans by rule shift")
+
+    def note(self, what):
+        self.notes[what] = self.notes.get(what, 0) + 1
+        return True
+
+    def show(self, policy, text):
+        one = self.lines(policy, [text])[0]
+        ours = common.encode(self.path, [text], "--special", "text" if policy == "text" else "parse", "--offsets", "char",
+                             *self.args)[0]
+        return (ours, one) if policy != "offsets" else (ours, {"ids": one.ids, "spans": one.offsets})
+
+
+class Tiktoken:
+    """Policies: encode_ordinary = plain; encode(allowed_special="all") = parse; _encode_bytes = plain with raw bytes."""
+    policies = ["plain", "parse", "raw", "plain", "parse"]
+
+    def __init__(self, path, args=()):
+        import tiktoken
+        name = os.path.basename(path)
+        pattern, specials, more = RANKS[name]
+        if pattern is None:
+            with open(path + ".meta.json", encoding="utf-8") as source:
+                meta = json.load(source)
+            pattern, specials = meta["pattern"], meta["special_tokens"]
+        self.path, self.args = path, more + list(args)
+        with open(path, "rb") as source:
+            ranks = dict((base64.b64decode(token), int(rank)) for token, rank in map(bytes.split, source))
+        self.encoding = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=specials)
+        self.tokens = {rank: token for token, rank in ranks.items()}
+        self.specials = list(specials)
+        self.notes = {}
+
+    def lines(self, policy, batch):
+        if policy == "raw":
+            return [line_of(self.encoding._encode_bytes(data)) for data in batch]
+        if policy == "parse":
+            return [line_of(self.encoding.encode(text, allowed_special="all")) for text in batch]
+        return [line_of(self.encoding.encode_ordinary(text)) for text in batch]
+
+    def compare(self, policy, batch):
+        if policy == "raw":
+            ours = dstok_raw(self.path, batch, *self.args)
+        else:
+            ours = dstok_lines(self.path, batch, "--special", policy, *self.args)
+        return [k for k, (a, b) in enumerate(zip(ours, self.lines(policy, batch))) if a != b]
+
+    def show(self, policy, text):
+        ours = (dstok_raw(self.path, [text], *self.args) if policy == "raw" else
+                dstok_lines(self.path, [text], "--special", policy, *self.args))
+        return ours[0], self.lines(policy, [text])[0]
+
+
+# ---- dstok
+
+def dstok_lines(path, batch, *args):
+    done = common.run(["encode", "-q", "-j1", "-v", path, "--input-format", "jsonl", *args], common.jsonl(batch))
+    return answers(done, len(batch))
+
+
+def dstok_raw(path, batch, *args):
+    escaped = "".join(f"\\x{byte:02x}" for byte in SEPARATOR)
+    done = common.run(["encode", "-q", "-j1", "-v", path, "--doc-separator", escaped, "--invalid", "raw", "--special", "plain",
+                       *args], SEPARATOR.join(batch))
+    return answers(done, len(batch))
+
+
+def answers(done, n):
+    if done.returncode != 0:
+        raise RuntimeError(f"dstok: exit {done.returncode}: {done.stderr.decode('utf-8', 'replace')[:500]}")
+    lines = done.stdout.decode().split("\n")[:-1]
+    if len(lines) != n:
+        raise RuntimeError(f"dstok: {len(lines)} answers to {n} texts")
+    return lines
+
+
+# ---- one vocabulary
+
+def shrink(reference, policy, text):
+    """Leaves out stretches, from halves down to single characters, while the difference stays."""
+    size = max(1, len(text) // 2)
+    while True:
+        cuts = range(0, len(text), size)
+        shorter = [text[:k] + text[k + size:] for k in cuts][:500]
+        differing = reference.compare(policy, shorter) if shorter else []
+        if differing:
+            text = shorter[differing[0]]
+        elif size == 1:
+            return text
+        else:
+            size //= 2
+
+
+def make_batch(maker, policy, size):
+    if policy != "raw":
+        return maker.batch(size)
+    return list(itertools.islice((data for data in iter(maker.broken, None) if SEPARATOR not in data), size // 250))
+
+
+def size_of(batch):
+    return sum(len(one) if isinstance(one, bytes) else len(one.encode()) for one in batch)
+
+
+def report(reference, policy, text):
+    small = shrink(reference, policy, text)
+    ours, theirs = reference.show(policy, small)
+    return f"    {policy}: {small!r}\n      dstok     {str(ours)[:300]}\n      reference {str(theirs)[:300]}"
+
+
+def check(reference, seed, total):
+    """(bytes, strings, differences, lines to print)."""
+    maker = generators.Texts(random.Random(seed), [token for _, token in sorted(reference.tokens.items()) if token],
+                             reference.specials)
+    n_bytes = n_strings = n_differ = 0
+    shown = []
+    for k in itertools.count():
+        if n_bytes >= total:
+            break
+        policy = reference.policies[k % len(reference.policies)]
+        size = min(BATCH, max(1 << 16, total - n_bytes))
+        batch = make_batch(maker, policy, size if policy != "offsets" else size // 4)
+        differing = reference.compare(policy, batch)
+        n_differ += len(differing)
+        shown += [report(reference, policy, batch[d]) for d in differing[:max(0, 3 - len(shown))]]
+        n_bytes += size_of(batch)
+        n_strings += len(batch)
+    return n_bytes, n_strings, n_differ, shown
+
+
+def work(task):
+    name, path, seed, total = task
+    start = time.monotonic()
+    try:
+        reference = HuggingFace(path) if path.endswith(".json") else Tiktoken(path)
+        n_bytes, n_strings, n_differ, shown = check(reference, f"{seed} {name}", total)
+    except Exception as trouble:  # a worker must say what it met, whatever that is
+        return name, 1, f"  {name:34} FAILED: {type(trouble).__name__}: {trouble}"
+    notes = "".join(f"\n    {count} {what}" for what, count in sorted(reference.notes.items()))
+    return name, n_differ, (f"  {name:34} {n_bytes / 1e6:6.1f} MB {n_strings:7} strings {n_differ:5} differences "
+                            f"{time.monotonic() - start:5.0f} s" + "".join("\n" + one for one in shown) + notes)
+
+
+# ---- all
+
+def fetched():
+    """Vocabularies that tools/get-vocab brought: name, path."""
+    home = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    for path in sorted(glob.glob(os.path.join(home, "dstok", "**", "*tokenizer.json"), recursive=True)):
+        yield os.path.relpath(path, os.path.join(home, "dstok")), path
+
+
+def is_later(path):
+    done = common.run(["encode", "-v", path, *RANKS.get(os.path.basename(path), (0, 0, []))[2]], b"a")
+    return done.stderr.decode("utf-8", "replace").strip() if done.returncode else None
+
+
+def find(vocabularies):
+    """(name, path) of all that can be compared now; the others are listed."""
+    packed = sorted(glob.glob(os.path.join(common.SHARED, "vocab", "*.xz")))
+    names = [os.path.basename(one)[:-3] for one in packed]
+    here = [(name, vocabularies.path(name)) for name in names if name.endswith((".tokenizer.json", ".tiktoken"))]
+    for name in names:
+        if name.endswith(".tiktoken.meta.json"):
+            vocabularies.path(name)
+    out = []
+    for name, path in here + list(fetched()):
+        later = is_later(path)
+        if later:
+            print(f"  {name:34} later step: {later.split(': ', 1)[-1][:100]}")
+        else:
+            out.append((name, path))
+    return out
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--mb", type=float, default=20)
+    options.add_argument("--jobs", type=int, default=2)
+    options.add_argument("--seed", default="1")
+    options.add_argument("names", nargs="*")
+    options = options.parse_args()
+    try:
+        import tiktoken
+        import tokenizers
+    except ImportError as missing:
+        common.skip(f"{missing}; run with a Python that has tokenizers 0.23.3 and tiktoken 0.14.0 (build/venv)")
+    print(f"tokenizers {tokenizers.__version__}, tiktoken {getattr(tiktoken, '__version__', '?')}, seed {options.seed}")
+    with common.Vocabularies() as vocabularies:
+        tasks = [(name, path, options.seed, int(options.mb * 1e6)) for name, path in find(vocabularies)
+                 if not options.names or any(wanted in name for wanted in options.names)]
+        if not tasks and not options.names:
+            common.skip("no vocabulary in ../shared/vocab")
+        tasks.sort(key=lambda task: -os.path.getsize(task[1]))
+        made = not options.names or "made" in options.names
+        n_differ = 0
+        with multiprocessing.Pool(options.jobs) as pool:
+            running = [pool.imap_unordered(work, tasks)]
+            if made:
+                running.append(pool.imap_unordered(vary.work, vary.tasks(options.seed, vocabularies.folder, options.mb)))
+            for name, differing, text in itertools.chain(*running):
+                n_differ += differing
+                print(text, flush=True)
+    print(f"{len(tasks)} vocabularies, {n_differ} differences")
+    return 1 if n_differ else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
