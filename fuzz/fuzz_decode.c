@@ -20,7 +20,7 @@ static dstok_tokenizer *vocabularies[2];
 
 static void open_vocabularies(void) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    static const char meta[] = "{\"pattern\":\"gpt2\",\"special_tokens\":{\"<|a|>\":300}}";
+    static const char meta[] = "{\"pattern\":\".\",\"special_tokens\":{\"<|a|>\":300}}";
     static char ranks[8192];
     size_t n = 0;
     for (unsigned b = 0; b < 256; b++) {

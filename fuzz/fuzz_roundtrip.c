@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: bytes 0 to 2 choose vocabulary, policies and a failing allocation, the rest is text. What must hold of
  * every encoding holds: tiling spans, equal counts, no control token from untrusted text, and decoding gives it back. */
+#include "../tokenizer/load/bytelevel.h"
+#include "../tokenizer/text/utf8.h"
+
 #include <dstok/align.h>
 #include <dstok/tokenizer.h>
 
@@ -36,14 +39,15 @@ static void fuzz_free(void *ctx, void *p, size_t n) {
 }
 static const dstok_alloc allocator = {fuzz_alloc, fuzz_realloc, fuzz_free, NULL};
 
-/* ---- vocabularies: the embedded one, and a rank file of bytes and a few words with each of two meta files ---- */
+/* ---- vocabularies: the embedded one, a rank file of bytes and a few words with each of two meta files, and a
+ * tokenizer.json with every flag ---- */
 
 #define SPECIALS "\"special_tokens\":{\"<|a|>\":300,\"<|a|><|b|>\":301,\"<think>\":302}"
 static const char *const metas[] = {
-    "{\"pattern\":\"cl100k_base\"," SPECIALS "}",
+    "{" SPECIALS "}",
     "{\"pattern\":\"[a-z]+(?!x)| ?\\\\p{L}+|\\\\s+$|[^a-z]\"," SPECIALS ",\"normalizer\":\"NFC\"}",
 };
-enum { EMBEDDED, RANKS, RANKS_NFC, N_VOCABULARIES };
+enum { EMBEDDED, RANKS, RANKS_NFC, FLAGS, N_VOCABULARIES };
 static dstok_tokenizer *vocabularies[N_VOCABULARIES];
 
 static size_t rank_file(char *out) {
@@ -57,15 +61,40 @@ static size_t rank_file(char *out) {
                                         "oOU= 263\nPHw= 264\nfD4= 265\n");
 }
 
+#define ADDED(content, special, single, strip, norm)                                                         \
+    "{\"id\":0,\"content\":\"" content "\",\"single_word\":" single ",\"lstrip\":" strip ",\"rstrip\":" strip   \
+    ",\"normalized\":" norm ",\"special\":" special "}"
+
+/* Bytes but z, whose id is the byte, and aa, aaaa. */
+static size_t flags_file(char *out) {
+    static const char head[] =
+        "{\"version\":\"1.0\",\"added_tokens\":[" ADDED("<|a|>", "true", "false", "true", "false") "," ADDED(
+            "lo", "false", "true", "false", "true") "," ADDED("[END]", "true", "false", "false", "true") "],"
+        "\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFKC\"},{\"type\":\"Lowercase\"}]},"
+        "\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":true},\"post_processor\":null,"
+        "\"decoder\":{\"type\":\"ByteLevel\"},\"model\":{\"type\":\"BPE\",\"vocab\":{\"aa\":256,\"aaaa\":257";
+    size_t n = (size_t)sprintf(out, "%s", head);
+    for (unsigned b = 0; b < 256; b++) {
+        uint8_t key[5] = {0};
+        if (b == 'z') continue;
+        dstok__utf8_put(key, dstok__bytelevel_char((uint8_t)b));
+        n += (size_t)sprintf(out + n, ",\"%s%s\":%u", b == '"' || b == '\\' ? "\\" : "", (char *)key, b);
+    }
+    return n + (size_t)sprintf(out + n, "},\"merges\":[[\"a\",\"a\"],[\"aa\",\"aa\"]]}}");
+}
+
 static void open_vocabularies(void) {
-    static char ranks[8192];
+    static char ranks[8192], flags[8192];
     dstok_load_options options = DSTOK_LOAD_OPTIONS_INIT;
-    size_t n = rank_file(ranks);
+    size_t n = rank_file(ranks), n_flags = flags_file(flags);
     options.alloc = &allocator;
     for (int i = 0; i < 2; i++) {
+        options.pattern = i == 0 ? "cl100k_base" : NULL;
         require(dstok_tokenizer_load_memory(ranks, n, metas[i], strlen(metas[i]), &options, &vocabularies[RANKS + i],
                                             NULL) == DSTOK_OK);
     }
+    options.pattern = NULL;
+    require(dstok_tokenizer_load_memory(flags, n_flags, NULL, 0, &options, &vocabularies[FLAGS], NULL) == DSTOK_OK);
     if (dstok_tokenizer_load_default(&options, &vocabularies[EMBEDDED], NULL) != DSTOK_OK) {
         vocabularies[EMBEDDED] = vocabularies[RANKS]; /* a build without it */
     }
@@ -122,8 +151,14 @@ static void check_segments(dstok_encoder *enc, const dstok_encode_options *o, co
 
 static void check_count(dstok_encoder *enc, const dstok_encode_options *o, const uint8_t *text, size_t n, size_t want) {
     size_t counted = 0;
+    uint32_t *ids = malloc((want + 1) * sizeof *ids);
+    require(ids != NULL);
     require(dstok_count(enc, text, n, o, &counted, NULL) == DSTOK_OK);
     require(counted == want);
+    require(dstok_encode(enc, text, n, o, ids, NULL, NULL, want, &counted, NULL) == DSTOK_OK);
+    require(counted == want);
+    if (want > 0) require(dstok_encode(enc, text, n, o, ids, NULL, NULL, want - 1, &counted, NULL) == DSTOK_E_SPACE);
+    free(ids);
 }
 
 static void check_all(int vocabulary, const dstok_encode_options *o, const uint8_t *text, size_t n) {
@@ -136,8 +171,8 @@ static void check_all(int vocabulary, const dstok_encode_options *o, const uint8
     if (status == DSTOK_OK) {
         require(t.n <= dstok_encode_bound(tok, n, o));
         check_spans(&t, text, n, dstok_encode_report(enc));
-        if (o->special != DSTOK_SPECIAL_TEXT && o->special < DSTOK_SPECIAL_PARSE) check_no_control(tok, &t);
-        if (vocabulary != RANKS_NFC && (is_valid || o->invalid == DSTOK_INVALID_RAW)) check_decoding(tok, &t, text, n);
+        if (o->special == DSTOK_SPECIAL_SAFE) check_no_control(tok, &t);
+        if (vocabulary < RANKS_NFC && (is_valid || o->invalid == DSTOK_INVALID_RAW)) check_decoding(tok, &t, text, n);
         size_t n_tokens = t.n;
         check_segments(enc, o, text, n, &t);
         check_count(enc, o, text, n, n_tokens);
@@ -167,8 +202,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 3) return 0;
     int vocabulary = data[0] % N_VOCABULARIES;
     dstok_encode_options o = DSTOK_ENCODE_OPTIONS_INIT;
-    o.special = data[1] % 5;
-    o.invalid = data[1] / 5 % 3;
+    static const uint32_t allowed[] = {256, 258, 300};
+    o.special = data[1] % 6;
+    o.invalid = data[1] / 6 % 3;
+    o.allowed = allowed;
+    o.n_allowed = 3;
     const uint8_t *text = data + 3;
     size_t n = size - 3 < MAX_TEXT ? size - 3 : MAX_TEXT;
     check_all(vocabulary, &o, text, n);

@@ -6,10 +6,26 @@ import unicodedata
 def normalised(text, form):
     """The normalised text as a list of (character, begin, end): source[begin:end] is the hull of where it came from.
 
-    form is NFC or NFKC."""
+    Spans must not go back, so characters whose sources cross or overlap share one hull. form is NFC or NFKC."""
     decompose = "NFD" if form == "NFC" else "NFKD"
     chars = [(c, i) for i, source in enumerate(text) for c in unicodedata.normalize(decompose, source)]
-    return compose(order(chars))
+    return join_crossing(compose(order(chars)))
+
+
+def join_crossing(chars):
+    """Between two characters spans may be cut only where all sources before lie left of all sources behind."""
+    behind, least = [0] * len(chars), None
+    for k in range(len(chars) - 1, -1, -1):
+        behind[k] = least = chars[k][1] if least is None else min(least, chars[k][1])
+    out, group, end = [], [], 0
+    for k, char in enumerate(chars):
+        group.append(char)
+        end = max(end, char[2])
+        if k + 1 == len(chars) or end <= behind[k + 1]:
+            begin = min(one[1] for one in group)
+            out += [(c, begin, end) for c, _, _ in group]
+            group = []
+    return out
 
 
 def order(chars):

@@ -7,6 +7,7 @@ For each vocabulary it compares --mb megabytes (default 20; 200 is the long run)
 difference the smallest text that still shows it is printed. Exit 1 on a difference, 77 when packages or files are missing."""
 import argparse
 import base64
+import filecmp
 import glob
 import itertools
 import json
@@ -58,23 +59,27 @@ def width_of(data):
     return sum(1 if 0x21 <= byte <= 0x7E else 2 for byte in data)
 
 
-def is_shifted(text, ours, theirs, tokens):
+def is_shifted(text, ours, theirs, tokens, added):
     """The reference works on the byte-level text and counts on as if bytes without a token were not there, until the next
     pretoken begins. So each of its spans begins where ours does in that text, moved left by what was left out since some
-    border, is as long as the token, and is widened to characters. ours in bytes, tokens: their bytes."""
+    border, is as long as the token, and is widened to characters. Added tokens stand at their true places.
+    ours in bytes; tokens: their bytes; added: whether each may be an added token."""
     owner, place = [], [0]  # of each byte of that text the character; of each byte of the source its place there
     for k, c in enumerate(text):
         for byte in c.encode():
             owner += [k] * width_of([byte])
             place.append(len(owner))
     shifts, end = {0}, 0  # what may have been left out so far
-    for span, want, token in zip(ours, theirs, tokens):
-        begin, n = place[span[0]], width_of(token)
+    for span, want, token, is_added in zip(ours, theirs, tokens, added):
+        begin, stop, n = place[span[0]], place[span[1]], width_of(token)
         possible = {shift + begin - end for shift in shifts} | set(range(begin - end + 1))
-        shifts = {s for s in possible if s <= begin and [owner[begin - s], owner[begin - s + n - 1] + 1] == want}
+        shifts = {s for s in possible if s <= begin and begin - s + n <= len(owner)
+                  and [owner[begin - s], owner[begin - s + n - 1] + 1] == want}
+        end = begin + n  # bytes left out inside of the token count for the next one
+        if is_added and [owner[begin], owner[stop - 1] + 1] == want:
+            shifts, end = shifts | {0}, stop
         if not shifts:
             return False
-        end = begin + n  # bytes left out inside of the token count for the next one
     return True
 
 
@@ -90,7 +95,10 @@ class HuggingFace:
         self.tokenizer = Tokenizer.from_file(path)
         with open(path, encoding="utf-8") as source:
             data = json.load(source)
-        self.tokens, self.added, _ = common.read_tokens(path)
+        self.tokens, _, _ = common.read_tokens(path)
+        added = self.tokenizer.get_added_tokens_decoder()  # the file's own numbers for them do not count
+        self.tokens.update((number, token.content.encode()) for number, token in added.items())
+        self.added = set(added)
         self.normalizer = (data["normalizer"] or {}).get("type")
         self.specials = [one["content"] for one in data["added_tokens"]]
         self.notes = {}
@@ -130,7 +138,8 @@ class HuggingFace:
             self.note("texts with spans by rule hull")
             return all(b == w and (a == b or changed) for a, b, (w, changed) in zip(spans, ours["spans"], want))
         ours = common.encode(self.path, [text], "--special", "parse", "--offsets", "byte", *self.args)[0]["spans"]
-        return is_shifted(text, ours, spans, [self.tokens[i] for i in theirs.ids]) and self.note("texts with spans by rule shift")
+        return is_shifted(text, ours, spans, [self.tokens[i] for i in theirs.ids],
+                          [i in self.added for i in theirs.ids]) and self.note("texts with spans by rule shift")
 
     def note(self, what):
         self.notes[what] = self.notes.get(what, 0) + 1
@@ -144,17 +153,24 @@ class HuggingFace:
 
 
 class Tiktoken:
-    """Policies: encode_ordinary = plain; encode(allowed_special="all") = parse; _encode_bytes = plain with raw bytes."""
+    """Policies: encode_ordinary = plain; encode(allowed_special="all") = parse; _encode_bytes = plain with raw bytes.
+
+    A file with a normaliser (in its meta file) is compared in plain only: the text is normalised by `tokenizers` first."""
     policies = ["plain", "parse", "raw", "plain", "parse"]
 
     def __init__(self, path, args=()):
         import tiktoken
         name = os.path.basename(path)
-        pattern, specials, more = RANKS[name]
+        pattern, specials, more = RANKS.get(name, (None, {}, []))
+        self.normalise = None
         if pattern is None:
             with open(path + ".meta.json", encoding="utf-8") as source:
                 meta = json.load(source)
             pattern, specials = meta["pattern"], meta["special_tokens"]
+            if meta.get("normalizer"):
+                import tokenizers.normalizers
+                self.normalise = getattr(tokenizers.normalizers, meta["normalizer"])().normalize_str
+                self.policies = ["plain"]
         self.path, self.args = path, more + list(args)
         with open(path, "rb") as source:
             ranks = dict((base64.b64decode(token), int(rank)) for token, rank in map(bytes.split, source))
@@ -168,7 +184,8 @@ class Tiktoken:
             return [line_of(self.encoding._encode_bytes(data)) for data in batch]
         if policy == "parse":
             return [line_of(self.encoding.encode(text, allowed_special="all")) for text in batch]
-        return [line_of(self.encoding.encode_ordinary(text)) for text in batch]
+        normalise = self.normalise or (lambda text: text)
+        return [line_of(self.encoding.encode_ordinary(normalise(text))) for text in batch]
 
     def compare(self, policy, batch):
         if policy == "raw":
@@ -249,7 +266,7 @@ def check(reference, seed, total):
         if n_bytes >= total:
             break
         policy = reference.policies[k % len(reference.policies)]
-        size = min(BATCH, max(1 << 16, total - n_bytes))
+        size = min(BATCH, max(1 << 16, total // len(reference.policies)))
         batch = make_batch(maker, policy, size if policy != "offsets" else size // 4)
         differing = reference.compare(policy, batch)
         n_differ += len(differing)
@@ -274,11 +291,13 @@ def work(task):
 
 # ---- all
 
-def fetched():
-    """Vocabularies that tools/get-vocab brought: name, path."""
+def fetched(known):
+    """Vocabularies that tools/get-vocab brought, but for files that are known already: name, path."""
     home = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
-    for path in sorted(glob.glob(os.path.join(home, "dstok", "**", "*tokenizer.json"), recursive=True)):
-        yield os.path.relpath(path, os.path.join(home, "dstok")), path
+    for path in sorted(glob.glob(os.path.join(home, "dstok", "vocab", "*", "*"))):
+        if os.path.basename(path) == "tokenizer.json" or path.endswith(".tiktoken"):
+            if not any(filecmp.cmp(path, other, shallow=False) for _, other in known) or os.path.exists(path + ".meta.json"):
+                yield os.path.basename(os.path.dirname(path)) + " (fetched)", path
 
 
 def is_later(path):
@@ -295,12 +314,14 @@ def find(vocabularies):
         if name.endswith(".tiktoken.meta.json"):
             vocabularies.path(name)
     out = []
-    for name, path in here + list(fetched()):
+    for name, path in here + list(fetched(here)):
         later = is_later(path)
-        if later:
-            print(f"  {name:34} later step: {later.split(': ', 1)[-1][:100]}")
-        else:
+        if not later:
             out.append((name, path))
+        elif "not supported" in later:
+            print(f"  {name:34} later step: {later[later.index('not supported'):][:90]}")
+        else:
+            raise RuntimeError(f"{name} does not load: {later}")
     return out
 
 

@@ -98,6 +98,9 @@ static dstok_status encode_raw_ranks(job *j, const uint8_t *source, size_t len) 
     size_t taken = unstable_tokens(j);
     size_t begin = taken > 0 ? (size_t)out->spans[out->n - taken].begin : good;
     out->n -= taken;
+    if (out->n > 0 && out->spans[out->n - 1].end > begin) {
+        begin = (size_t)out->spans[out->n - 1].end; /* a changed character that both tokens came from */
+    }
     out->store = store;
     return dstok__job_bytes(j, source, begin, len);
 }

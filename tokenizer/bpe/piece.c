@@ -73,19 +73,21 @@ static dstok_status first_symbols(job *j, size_t begin, size_t end, size_t *n) {
     DSTOK_TRY(dstok__merge_reserve(m, end - begin));
     uint32_t unk = j->tok->spec.unk_id;
     size_t k = 0;
+    bool after_unknown = false; /* a token that only looks like unk is not fused with */
     for (size_t i = begin; i < end; i++) {
         uint32_t id = j->tok->byte_ids[j->piece_text[i]], at = (uint32_t)(i - begin);
-        if (id == DSTOK__NO_ID) {
+        bool is_unknown = id == DSTOK__NO_ID;
+        if (is_unknown) {
             DSTOK_TRY(note_unknown(j, i));
             if (unk == DSTOK__NO_ID) continue;
-            if (j->tok->spec.fuse_unk && k > 0 && m->symbols[k - 1].id == unk &&
-                m->symbols[k - 1].end == at) {
-                m->symbols[k - 1].end = at + 1;
-                continue;
-            }
             id = unk;
         }
-        m->symbols[k++] = (dstok__symbol){id, at, at + 1};
+        if (is_unknown && after_unknown && j->tok->spec.fuse_unk) {
+            m->symbols[k - 1].end = at + 1;
+        } else {
+            m->symbols[k++] = (dstok__symbol){id, at, at + 1};
+        }
+        after_unknown = is_unknown;
     }
     *n = k;
     return DSTOK_OK;

@@ -18,7 +18,9 @@ struct brackets {
     bool done; /* the outermost bracket is closed; its value is in levels[0].left */
 };
 
-static bool is_fancy(const struct brackets *b) { return b->p->dialect == DSTOK__DIALECT_FANCY; }
+static bool is_fancy(const struct brackets *b) {
+    return b->p->dialect == DSTOK__DIALECT_FANCY;
+}
 
 /* Ends the operand being read: left = left op right. */
 static dstok_status end_operand(struct brackets *b, struct level *l) {
@@ -45,8 +47,8 @@ static dstok_status read_operator(struct brackets *b, struct level *l, dstok__se
 static dstok_status open_level(struct brackets *b) {
     dstok__parse *p = b->p;
     if (b->depth == DSTOK__MAX_DEPTH) {
-        return dstok__fail(p->err, DSTOK_E_LIMIT, p->i, 0, "classes in a pattern are nested more than %u deep",
-                           DSTOK__MAX_DEPTH);
+        return dstok__fail(p->err, DSTOK_E_LIMIT, p->i, 0,
+                           "classes in a pattern are nested more than %u deep", DSTOK__MAX_DEPTH);
     }
     struct level *l = &b->levels[b->depth++];
     *l = (struct level){.at = p->i++};
@@ -73,7 +75,8 @@ static dstok_status close_level(struct brackets *b) {
     b->p->i++;
     DSTOK_TRY(end_operand(b, l));
     /* The Rust engine folds each bracket before it negates it, Oniguruma only the outermost one. */
-    if (b->p->icase && (is_fancy(b) || b->depth == 1)) DSTOK_TRY(dstok__props_close_case(&b->p->props, &l->left));
+    if (b->p->icase && (is_fancy(b) || b->depth == 1))
+        DSTOK_TRY(dstok__props_close_case(&b->p->props, &l->left));
     return l->negated ? dstok__codeset_negate(&l->left) : DSTOK_OK;
 }
 
@@ -100,7 +103,8 @@ static dstok_status read_posix(dstok__parse *p, size_t length, dstok__codeset *s
     size_t n = length - 4 - negated;
     DSTOK_TRY(dstok__props_add_posix(&p->props, name, n, p->dialect, set, &known));
     if (!known) {
-        return DSTOK__NOT_SUPPORTED(p, p->i, "[:%.*s:] in a pattern is no known class", (int)(n < 40 ? n : 40), name);
+        return DSTOK__NOT_SUPPORTED(p, p->i, "[:%.*s:] in a pattern is no known class",
+                                    (int)(n < 40 ? n : 40), name);
     }
     if (p->icase && p->dialect == DSTOK__DIALECT_FANCY) DSTOK_TRY(dstok__props_close_case(&p->props, set));
     p->i += length;
@@ -135,7 +139,8 @@ static dstok_status add_member(struct brackets *b, dstok__item *item, dstok__cod
     if (dstok__parse_at(p, "[")) return DSTOK__NOT_SUPPORTED(p, at, "a range in a class that ends with [");
     DSTOK_TRY(read_member(p, item));
     if (item->is_set) return DSTOK__BAD_SYNTAX(p, at, "a range in a class ends with a class");
-    if (item->cp < lo) return DSTOK__BAD_SYNTAX(p, at, "a range in a class is empty: its end lies before its start");
+    if (item->cp < lo)
+        return DSTOK__BAD_SYNTAX(p, at, "a range in a class is empty: its end lies before its start");
     return dstok__codeset_add(set, lo, item->cp);
 }
 
@@ -150,7 +155,8 @@ static dstok_status step(struct brackets *b, dstok__item *item) {
     if (posix > 0) {
         size_t at = p->i;
         DSTOK_TRY(read_posix(p, posix, &item->set));
-        if (!is_fancy(b) && at_range(b)) return DSTOK__BAD_SYNTAX(p, at, "a range in a class begins with a class");
+        if (!is_fancy(b) && at_range(b))
+            return DSTOK__BAD_SYNTAX(p, at, "a range in a class begins with a class");
         return dstok__codeset_apply(&l->right, DSTOK__SET_OR, &item->set);
     }
     if (p->text[p->i] == '[') return open_level(b);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a set of code points as one PCRE2 item: PCRE2's own categories where they fit, ranges for the rest.
- *
- * A class of all letters takes 660 ranges; as \p{L} and the letters that this PCRE2 does not know yet it takes a tenth.
- * A category is used only if every member of it, as this very PCRE2 has it, belongs to the set. */
+/* Writes a set of code points as one PCRE2 item. */
+
+/* PCRE2's own categories stand where they fit, ranges for the rest: a class of all letters takes 660 ranges; as
+ * \p{L} and the letters that this PCRE2 does not know yet it takes a tenth. A category is used only if every
+ * member of it, as this very PCRE2 has it, belongs to the set. */
 #include "property.h"
 
 #include "../../data/unicode/unicode.h"
 
-#define FEW_RANGES 24   /* up to here ranges alone are as good */
-#define MANY_RANGES 128 /* beyond this the categories are no help */
+#define FEW_RANGES     24  /* up to here ranges alone are as good */
+#define MANY_RANGES    128 /* beyond this the categories are no help */
 #define ALL_CATEGORIES 0x3FFFFFFFu
-#define BYTE_MAX 0xFFu
+#define BYTE_MAX       0xFFu
 
 static dstok_status write_code(dstok__buf *out, uint32_t cp) {
     bool plain = (cp >= '0' && cp <= '9') || (cp >= 'A' && cp <= 'Z') || (cp >= 'a' && cp <= 'z');
@@ -46,9 +47,9 @@ static uint32_t whole_categories(const dstok__runs *native, const dstok__codeset
     return whole & present & ~DSTOK_UC_BIT(DSTOK_GC_CS);
 }
 
-/* Writes the members outside of the given categories as ranges, at most one for each range of the set: it may run
- * over members that the categories have too. Members below U+0100 are always written: PCRE2 tests those by a bit map.
- * out may be NULL; *count gets the number of ranges. */
+/* Writes the members outside of the given categories as ranges, at most one for each range of the set: it may
+ * run over members that the categories have too. Members below U+0100 are always written: PCRE2 tests those
+ * by a bit map. out may be NULL; *count gets the number of ranges. */
 static dstok_status write_rest(const dstok__runs *native, const dstok__codeset *set, uint32_t categories,
                                dstok__buf *out, size_t *count) {
     size_t run = 0;
@@ -78,15 +79,21 @@ static dstok_status write_categories(dstok__buf *out, uint32_t categories) {
     static const struct {
         char name;
         uint32_t categories;
-    } groups[] = {{'L', DSTOK_UC_L}, {'M', DSTOK_UC_M}, {'N', DSTOK_UC_N}, {'P', DSTOK_UC_P},
-                  {'S', DSTOK_UC_S}, {'Z', DSTOK_UC_Z}, {'C', DSTOK_UC_C & ~DSTOK_UC_BIT(DSTOK_GC_CS)}};
+    } groups[] = {{'L', DSTOK_UC_L},
+                  {'M', DSTOK_UC_M},
+                  {'N', DSTOK_UC_N},
+                  {'P', DSTOK_UC_P},
+                  {'S', DSTOK_UC_S},
+                  {'Z', DSTOK_UC_Z},
+                  {'C', DSTOK_UC_C & ~DSTOK_UC_BIT(DSTOK_GC_CS)}};
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         if (groups[i].categories & ~categories) continue;
         categories &= ~groups[i].categories;
         DSTOK_TRY(dstok__buf_printf(out, "\\p{%c}", groups[i].name));
     }
     for (unsigned gc = 0; gc < sizeof dstok__category_names / sizeof dstok__category_names[0]; gc++) {
-        if (categories & DSTOK_UC_BIT(gc)) DSTOK_TRY(dstok__buf_printf(out, "\\p{%s}", dstok__category_names[gc]));
+        if (categories & DSTOK_UC_BIT(gc))
+            DSTOK_TRY(dstok__buf_printf(out, "\\p{%s}", dstok__category_names[gc]));
     }
     return DSTOK_OK;
 }
@@ -97,7 +104,8 @@ static dstok_status write_ranges(const dstok__codeset *set, bool negated, dstok_
     return dstok__buf_push(out, ']');
 }
 
-static dstok_status write_mixed(const dstok__runs *native, const dstok__codeset *set, bool negated, dstok__buf *out) {
+static dstok_status write_mixed(const dstok__runs *native, const dstok__codeset *set, bool negated,
+                                dstok__buf *out) {
     size_t count;
     uint32_t categories = whole_categories(native, set);
     DSTOK_TRY(dstok__buf_printf(out, negated ? "[^" : "["));
@@ -106,8 +114,9 @@ static dstok_status write_mixed(const dstok__runs *native, const dstok__codeset 
     return dstok__buf_push(out, ']');
 }
 
-/* Many ranges on both sides: whichever of [set] and [^others] needs fewer beside its categories. When both need many,
- * ranges alone: without a category PCRE2 decides all of Latin-1 by a bit map instead of going through the list. */
+/* Many ranges on both sides: whichever of [set] and [^others] needs fewer beside its categories. When both
+ * need many, ranges alone: without a category PCRE2 decides all of Latin-1 by a bit map instead of going
+ * through the list. */
 static dstok_status write_large(dstok__props *props, const dstok__codeset *set, const dstok__codeset *others,
                                 dstok__buf *out) {
     size_t with, without;

@@ -6,14 +6,18 @@
 
 #define MAX_RANGES (DSTOK__CODE_MAX / 2 + 1)
 
-void dstok__codeset_init(dstok__codeset *s, const dstok_alloc *al) { *s = (dstok__codeset){.al = al}; }
+void dstok__codeset_init(dstok__codeset *s, const dstok_alloc *al) {
+    *s = (dstok__codeset){.al = al};
+}
 
 void dstok__codeset_free(dstok__codeset *s) {
     dstok__free(s->al, s->ranges, s->cap * sizeof *s->ranges);
     dstok__codeset_init(s, s->al);
 }
 
-void dstok__codeset_clear(dstok__codeset *s) { s->n = 0; }
+void dstok__codeset_clear(dstok__codeset *s) {
+    s->n = 0;
+}
 
 static dstok_status reserve(dstok__codeset *s, size_t n) {
     return dstok__grow(s->al, (void **)&s->ranges, &s->cap, n, sizeof *s->ranges, MAX_RANGES);

@@ -30,7 +30,8 @@ void dstok__codeset_free(dstok__codeset *s);
 void dstok__codeset_clear(dstok__codeset *s); /* keeps the memory */
 bool dstok__codeset_has(const dstok__codeset *s, uint32_t cp);
 dstok_status dstok__codeset_add(dstok__codeset *s, uint32_t lo, uint32_t hi); /* lo <= hi */
-dstok_status dstok__codeset_apply(dstok__codeset *a, dstok__set_op op, const dstok__codeset *b); /* a = a op b */
+dstok_status dstok__codeset_apply(dstok__codeset *a, dstok__set_op op,
+                                  const dstok__codeset *b); /* a = a op b */
 dstok_status dstok__codeset_negate(dstok__codeset *s);
 
 #endif

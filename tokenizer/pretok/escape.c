@@ -49,7 +49,8 @@ static dstok_status check_code(dstok__parse *p, size_t at, uint32_t cp) {
 /* A single byte by number: Oniguruma means the byte itself, which is a character only in ASCII. */
 static dstok_status check_byte(dstok__parse *p, size_t at, uint32_t value) {
     if (p->dialect == DSTOK__DIALECT_FANCY || value < 0x80) return DSTOK_OK;
-    return DSTOK__NOT_SUPPORTED(p, at, "a pattern writes the raw byte \\x%02X: write \\x{...}", (unsigned)value);
+    return DSTOK__NOT_SUPPORTED(p, at, "a pattern writes the raw byte \\x%02X: write \\x{...}",
+                                (unsigned)value);
 }
 
 /* \xHH \x{H...} \uHHHH \u{H...} \UHHHHHHHH; the cursor stands behind the letter, at is the backslash. */
@@ -61,19 +62,22 @@ static dstok_status read_hex(dstok__parse *p, size_t at, unsigned char letter, u
         p->i++;
         n = read_digits(p, 16, 8, cp);
         if (n == 0 || !dstok__parse_at(p, "}")) {
-            return DSTOK__BAD_SYNTAX(p, at, "\\%c{ in a pattern wants 1 to 8 hexadecimal digits and }", letter);
+            return DSTOK__BAD_SYNTAX(p, at, "\\%c{ in a pattern wants 1 to 8 hexadecimal digits and }",
+                                     letter);
         }
         p->i++;
         return check_code(p, at, *cp);
     }
     n = read_digits(p, 16, max, cp);
-    if (n < min) return DSTOK__BAD_SYNTAX(p, at, "\\%c in a pattern wants %zu hexadecimal digits", letter, max);
+    if (n < min)
+        return DSTOK__BAD_SYNTAX(p, at, "\\%c in a pattern wants %zu hexadecimal digits", letter, max);
     if (letter == 'x') DSTOK_TRY(check_byte(p, at, *cp));
     return check_code(p, at, *cp);
 }
 
 static dstok_status read_octal(dstok__parse *p, size_t at, uint32_t *cp) {
-    if (p->dialect == DSTOK__DIALECT_FANCY) return DSTOK__NOT_SUPPORTED(p, at, "a backreference in a pattern");
+    if (p->dialect == DSTOK__DIALECT_FANCY)
+        return DSTOK__NOT_SUPPORTED(p, at, "a backreference in a pattern");
     read_digits(p, 8, 2, cp);
     return check_byte(p, at, *cp);
 }
@@ -86,7 +90,8 @@ static dstok_status finish_property(dstok__parse *p, size_t at, const char *name
     bool known;
     DSTOK_TRY(dstok__props_add_named(&p->props, name, n, p->dialect, set, &known));
     if (!known) {
-        return DSTOK__NOT_SUPPORTED(p, at, "the property \"%s\" in a pattern is not known to dstok or to this PCRE2",
+        return DSTOK__NOT_SUPPORTED(p, at,
+                                    "the property \"%s\" in a pattern is not known to dstok or to this PCRE2",
                                     dstok__quote(name, n, quoted, sizeof quoted));
     }
     /* Under (?i) the Rust engine folds every property, Oniguruma only whole brackets. */
@@ -118,10 +123,18 @@ static dstok_status read_property(dstok__parse *p, size_t at, bool negated, dsto
 static dstok_status read_class(dstok__parse *p, unsigned char letter, bool in_class, dstok__codeset *set) {
     bool known;
     switch (letter | 0x20) {
-    case 'd': DSTOK_TRY(dstok__props_add_gc(&p->props, DSTOK_UC_ND, set)); break;
-    case 's': DSTOK_TRY(dstok__props_add_flag(&p->props, DSTOK_UC_SPACE, set)); break;
-    case 'w': DSTOK_TRY(dstok__props_add_word(&p->props, p->dialect, in_class, set)); break;
-    default: DSTOK_TRY(dstok__props_add_posix(&p->props, "xdigit", 6, p->dialect, set, &known)); break;
+    case 'd':
+        DSTOK_TRY(dstok__props_add_gc(&p->props, DSTOK_UC_ND, set));
+        break;
+    case 's':
+        DSTOK_TRY(dstok__props_add_flag(&p->props, DSTOK_UC_SPACE, set));
+        break;
+    case 'w':
+        DSTOK_TRY(dstok__props_add_word(&p->props, p->dialect, in_class, set));
+        break;
+    default:
+        DSTOK_TRY(dstok__props_add_posix(&p->props, "xdigit", 6, p->dialect, set, &known));
+        break;
     }
     return letter & 0x20 ? DSTOK_OK : dstok__codeset_negate(set);
 }
@@ -130,20 +143,30 @@ static dstok_status read_class(dstok__parse *p, unsigned char letter, bool in_cl
 
 static const char *refused(unsigned char c) {
     switch (c) {
-    case 'k': return "a backreference (\\k)";
-    case 'g': return "a subexpression call (\\g)";
-    case 'K': return "the match reset \\K";
-    case 'G': return "the anchor \\G";
-    case 'R': return "the general newline \\R";
-    case 'X': return "the text segment \\X";
+    case 'k':
+        return "a backreference (\\k)";
+    case 'g':
+        return "a subexpression call (\\g)";
+    case 'K':
+        return "the match reset \\K";
+    case 'G':
+        return "the anchor \\G";
+    case 'R':
+        return "the general newline \\R";
+    case 'X':
+        return "the text segment \\X";
     case 'y':
-    case 'Y': return "the text segment boundary \\y";
+    case 'Y':
+        return "the text segment boundary \\y";
     case 'N':
-    case 'O': return "the escapes \\N and \\O";
+    case 'O':
+        return "the escapes \\N and \\O";
     case 'c':
     case 'C':
-    case 'M': return "a control or meta character escape";
-    default: return c >= '1' && c <= '9' ? "a backreference" : NULL;
+    case 'M':
+        return "a control or meta character escape";
+    default:
+        return c >= '1' && c <= '9' ? "a backreference" : NULL;
     }
 }
 
@@ -174,14 +197,27 @@ dstok_status dstok__parse_escape(dstok__parse *p, bool in_class, dstok__item *it
     if (p->i >= p->n) return DSTOK__BAD_SYNTAX(p, at, "a pattern ends with a backslash");
     unsigned char c = p->text[p->i++];
     switch (c) {
-    case 'd': case 'D': case 's': case 'S': case 'w': case 'W': case 'h': case 'H':
+    case 'd':
+    case 'D':
+    case 's':
+    case 'S':
+    case 'w':
+    case 'W':
+    case 'h':
+    case 'H':
         item->is_set = true;
         return read_class(p, c, in_class, &item->set);
-    case 'p': case 'P':
+    case 'p':
+    case 'P':
         item->is_set = true;
         return read_property(p, at, c == 'P', &item->set);
-    case 'x': case 'u': case 'U': return read_hex(p, at, c, &item->cp);
-    case '0': return read_octal(p, at, &item->cp);
-    default: return read_other(p, at, c, in_class, &item->cp);
+    case 'x':
+    case 'u':
+    case 'U':
+        return read_hex(p, at, c, &item->cp);
+    case '0':
+        return read_octal(p, at, &item->cp);
+    default:
+        return read_other(p, at, c, in_class, &item->cp);
     }
 }

@@ -36,7 +36,9 @@ pcre2_general_context *dstok__pcre2_context(const dstok_alloc *al) {
 
 #define CHUNK 4096u /* code points matched at a time */
 
-static unsigned utf8_width(uint32_t cp) { return cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4; }
+static unsigned utf8_width(uint32_t cp) {
+    return cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
+}
 
 static void put_utf8(uint8_t *p, uint32_t cp, unsigned width) {
     static const uint8_t lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
@@ -46,7 +48,8 @@ static void put_utf8(uint8_t *p, uint32_t cp, unsigned width) {
 
 struct measure {
     const dstok_alloc *al;
-    pcre2_code *code; /* alternatives (X++)|(Y++)|... that cover everything; the number of the group is the value */
+    pcre2_code
+        *code; /* alternatives (X++)|(Y++)|... that cover everything; the number of the group is the value */
     pcre2_match_data *match;
     dstok__runs *runs;
     uint8_t text[CHUNK * 4];
@@ -97,8 +100,8 @@ static bool is_older(void) {
     return major > 0 && major <= 16;
 }
 
-/* Measures what is assigned in our tables. The rest cannot be assigned in an older Unicode version, and private use
- * never changes: that saves nine tenths of the work. */
+/* Measures what is assigned in our tables. The rest cannot be assigned in an older Unicode version, and
+ * private use never changes: that saves nine tenths of the work. */
 static dstok_status measure_assigned(struct measure *m, const dstok__runs *own) {
     for (size_t i = 0, end; i < own->n; i = end) {
         uint32_t gc = own->at[i].value & DSTOK_UC_GC_MASK;
@@ -115,8 +118,8 @@ static dstok_status measure_assigned(struct measure *m, const dstok__runs *own) 
 
 /* Finds for every code point which group of the pattern takes it: runs of (group number - 1). own = NULL: no
  * shortcut. *known = false when the pattern does not compile. */
-static dstok_status measure(const dstok_alloc *al, const char *pattern, const dstok__runs *own, dstok__runs *runs,
-                            bool *known) {
+static dstok_status measure(const dstok_alloc *al, const char *pattern, const dstok__runs *own,
+                            dstok__runs *runs, bool *known) {
     pcre2_general_context *general = dstok__pcre2_context(al);
     pcre2_compile_context *compile = general == NULL ? NULL : pcre2_compile_context_create(general);
     struct measure *m = compile == NULL ? NULL : dstok__alloc_zeroed(al, 1, sizeof *m);
@@ -130,7 +133,8 @@ static dstok_status measure(const dstok_alloc *al, const char *pattern, const ds
         m->code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF, &code, &at, compile);
         *known = m->code != NULL || code == PCRE2_ERROR_HEAP_FAILED;
         if (m->code != NULL) m->match = pcre2_match_data_create_from_pattern(m->code, general);
-        if (m->match != NULL) status = own != NULL ? measure_assigned(m, own) : measure_range(m, 0, DSTOK_UC_MAX);
+        if (m->match != NULL)
+            status = own != NULL ? measure_assigned(m, own) : measure_range(m, 0, DSTOK_UC_MAX);
         if (!*known) status = DSTOK_OK;
         pcre2_match_data_free(m->match);
         pcre2_code_free(m->code);
@@ -162,38 +166,51 @@ dstok_status dstok__native_categories(dstok__props *props) {
     return status == DSTOK_OK ? DSTOK_E_STATE : status;
 }
 
-/* What Unicode 15.0 to 16.0 added to the properties that we take from PCRE2, so that a PCRE2 with Unicode 14 is exact
- * too. Measured on Oniguruma 6.9.10 and regex-syntax 0.8.11, which agree. */
+/* What Unicode 15.0 to 16.0 added to the properties that we take from PCRE2, so that a PCRE2 with Unicode 14
+ * is exact too. Measured on Oniguruma 6.9.10 and regex-syntax 0.8.11, which agree. */
 static const struct {
     const char *item;
     uint32_t lo, hi;
 } additions[] = {
-    {"Alphabetic", 0x363, 0x36F}, {"Alphabetic", 0x897, 0x897}, {"Alphabetic", 0xC04, 0xC04},
-    {"Alphabetic", 0xCF3, 0xCF3}, {"Alphabetic", 0xF82, 0xF83}, {"Alphabetic", 0x1C89, 0x1C8A},
-    {"Alphabetic", 0x1DD3, 0x1DE6}, {"Alphabetic", 0xA7CB, 0xA7CD}, {"Alphabetic", 0xA7DA, 0xA7DC},
-    {"Alphabetic", 0x105C0, 0x105F3}, {"Alphabetic", 0x10D4A, 0x10D65}, {"Alphabetic", 0x10D69, 0x10D69},
-    {"Alphabetic", 0x10D6F, 0x10D85}, {"Alphabetic", 0x10EC2, 0x10EC4}, {"Alphabetic", 0x10EFC, 0x10EFC},
-    {"Alphabetic", 0x11080, 0x11081}, {"Alphabetic", 0x1123F, 0x11241}, {"Alphabetic", 0x11380, 0x11389},
-    {"Alphabetic", 0x1138B, 0x1138B}, {"Alphabetic", 0x1138E, 0x1138E}, {"Alphabetic", 0x11390, 0x113B5},
-    {"Alphabetic", 0x113B7, 0x113C0}, {"Alphabetic", 0x113C2, 0x113C2}, {"Alphabetic", 0x113C5, 0x113C5},
-    {"Alphabetic", 0x113C7, 0x113CA}, {"Alphabetic", 0x113CC, 0x113CD}, {"Alphabetic", 0x113D1, 0x113D1},
-    {"Alphabetic", 0x113D3, 0x113D3}, {"Alphabetic", 0x11BC0, 0x11BE0}, {"Alphabetic", 0x11F00, 0x11F10},
-    {"Alphabetic", 0x11F12, 0x11F3A}, {"Alphabetic", 0x11F3E, 0x11F40}, {"Alphabetic", 0x1342F, 0x1342F},
-    {"Alphabetic", 0x13441, 0x13446}, {"Alphabetic", 0x13460, 0x143FA}, {"Alphabetic", 0x16100, 0x1612E},
-    {"Alphabetic", 0x16D40, 0x16D6C}, {"Alphabetic", 0x18CFF, 0x18CFF}, {"Alphabetic", 0x1B132, 0x1B132},
-    {"Alphabetic", 0x1B155, 0x1B155}, {"Alphabetic", 0x1DF25, 0x1DF2A}, {"Alphabetic", 0x1E030, 0x1E06D},
-    {"Alphabetic", 0x1E08F, 0x1E08F}, {"Alphabetic", 0x1E4D0, 0x1E4EB}, {"Alphabetic", 0x1E5D0, 0x1E5ED},
-    {"Alphabetic", 0x1E5F0, 0x1E5F0}, {"Alphabetic", 0x2B739, 0x2B739}, {"Alphabetic", 0x2EBF0, 0x2EE5D},
-    {"Alphabetic", 0x31350, 0x323AF}, {"Uppercase", 0x1C89, 0x1C89}, {"Uppercase", 0xA7CB, 0xA7CC},
-    {"Uppercase", 0xA7DA, 0xA7DA}, {"Uppercase", 0xA7DC, 0xA7DC}, {"Uppercase", 0x10D50, 0x10D65},
-    {"Lowercase", 0x10FC, 0x10FC}, {"Lowercase", 0x1C8A, 0x1C8A}, {"Lowercase", 0xA7CD, 0xA7CD},
-    {"Lowercase", 0xA7DB, 0xA7DB}, {"Lowercase", 0xA7F2, 0xA7F4}, {"Lowercase", 0xAB69, 0xAB69},
-    {"Lowercase", 0x10D70, 0x10D85}, {"Lowercase", 0x1DF25, 0x1DF2A}, {"Lowercase", 0x1E030, 0x1E06D},
-    {"sc:Latin", 0xA7CB, 0xA7CD}, {"sc:Latin", 0xA7DA, 0xA7DC}, {"sc:Latin", 0x1DF25, 0x1DF2A},
-    {"sc:Cyrillic", 0x1C89, 0x1C8A}, {"sc:Cyrillic", 0x1E030, 0x1E06D}, {"sc:Cyrillic", 0x1E08F, 0x1E08F},
-    {"sc:Arabic", 0x897, 0x897}, {"sc:Arabic", 0x10EC2, 0x10EC4}, {"sc:Arabic", 0x10EFC, 0x10EFF},
-    {"sc:Devanagari", 0x11B00, 0x11B09}, {"sc:Hiragana", 0x1B132, 0x1B132}, {"sc:Katakana", 0x1B155, 0x1B155},
-    {"sc:Lao", 0xECE, 0xECE}, {"sc:Myanmar", 0x116D0, 0x116E3}, {"sc:Kannada", 0xCF3, 0xCF3},
+    {"Alphabetic", 0x363, 0x36F},        {"Alphabetic", 0x897, 0x897},
+    {"Alphabetic", 0xC04, 0xC04},        {"Alphabetic", 0xCF3, 0xCF3},
+    {"Alphabetic", 0xF82, 0xF83},        {"Alphabetic", 0x1C89, 0x1C8A},
+    {"Alphabetic", 0x1DD3, 0x1DE6},      {"Alphabetic", 0xA7CB, 0xA7CD},
+    {"Alphabetic", 0xA7DA, 0xA7DC},      {"Alphabetic", 0x105C0, 0x105F3},
+    {"Alphabetic", 0x10D4A, 0x10D65},    {"Alphabetic", 0x10D69, 0x10D69},
+    {"Alphabetic", 0x10D6F, 0x10D85},    {"Alphabetic", 0x10EC2, 0x10EC4},
+    {"Alphabetic", 0x10EFC, 0x10EFC},    {"Alphabetic", 0x11080, 0x11081},
+    {"Alphabetic", 0x1123F, 0x11241},    {"Alphabetic", 0x11380, 0x11389},
+    {"Alphabetic", 0x1138B, 0x1138B},    {"Alphabetic", 0x1138E, 0x1138E},
+    {"Alphabetic", 0x11390, 0x113B5},    {"Alphabetic", 0x113B7, 0x113C0},
+    {"Alphabetic", 0x113C2, 0x113C2},    {"Alphabetic", 0x113C5, 0x113C5},
+    {"Alphabetic", 0x113C7, 0x113CA},    {"Alphabetic", 0x113CC, 0x113CD},
+    {"Alphabetic", 0x113D1, 0x113D1},    {"Alphabetic", 0x113D3, 0x113D3},
+    {"Alphabetic", 0x11BC0, 0x11BE0},    {"Alphabetic", 0x11F00, 0x11F10},
+    {"Alphabetic", 0x11F12, 0x11F3A},    {"Alphabetic", 0x11F3E, 0x11F40},
+    {"Alphabetic", 0x1342F, 0x1342F},    {"Alphabetic", 0x13441, 0x13446},
+    {"Alphabetic", 0x13460, 0x143FA},    {"Alphabetic", 0x16100, 0x1612E},
+    {"Alphabetic", 0x16D40, 0x16D6C},    {"Alphabetic", 0x18CFF, 0x18CFF},
+    {"Alphabetic", 0x1B132, 0x1B132},    {"Alphabetic", 0x1B155, 0x1B155},
+    {"Alphabetic", 0x1DF25, 0x1DF2A},    {"Alphabetic", 0x1E030, 0x1E06D},
+    {"Alphabetic", 0x1E08F, 0x1E08F},    {"Alphabetic", 0x1E4D0, 0x1E4EB},
+    {"Alphabetic", 0x1E5D0, 0x1E5ED},    {"Alphabetic", 0x1E5F0, 0x1E5F0},
+    {"Alphabetic", 0x2B739, 0x2B739},    {"Alphabetic", 0x2EBF0, 0x2EE5D},
+    {"Alphabetic", 0x31350, 0x323AF},    {"Uppercase", 0x1C89, 0x1C89},
+    {"Uppercase", 0xA7CB, 0xA7CC},       {"Uppercase", 0xA7DA, 0xA7DA},
+    {"Uppercase", 0xA7DC, 0xA7DC},       {"Uppercase", 0x10D50, 0x10D65},
+    {"Lowercase", 0x10FC, 0x10FC},       {"Lowercase", 0x1C8A, 0x1C8A},
+    {"Lowercase", 0xA7CD, 0xA7CD},       {"Lowercase", 0xA7DB, 0xA7DB},
+    {"Lowercase", 0xA7F2, 0xA7F4},       {"Lowercase", 0xAB69, 0xAB69},
+    {"Lowercase", 0x10D70, 0x10D85},     {"Lowercase", 0x1DF25, 0x1DF2A},
+    {"Lowercase", 0x1E030, 0x1E06D},     {"sc:Latin", 0xA7CB, 0xA7CD},
+    {"sc:Latin", 0xA7DA, 0xA7DC},        {"sc:Latin", 0x1DF25, 0x1DF2A},
+    {"sc:Cyrillic", 0x1C89, 0x1C8A},     {"sc:Cyrillic", 0x1E030, 0x1E06D},
+    {"sc:Cyrillic", 0x1E08F, 0x1E08F},   {"sc:Arabic", 0x897, 0x897},
+    {"sc:Arabic", 0x10EC2, 0x10EC4},     {"sc:Arabic", 0x10EFC, 0x10EFF},
+    {"sc:Devanagari", 0x11B00, 0x11B09}, {"sc:Hiragana", 0x1B132, 0x1B132},
+    {"sc:Katakana", 0x1B155, 0x1B155},   {"sc:Lao", 0xECE, 0xECE},
+    {"sc:Myanmar", 0x116D0, 0x116E3},    {"sc:Kannada", 0xCF3, 0xCF3},
 };
 
 /* Makes the set what it is in Unicode 16.0: PCRE2's version may be older or newer. */
@@ -233,7 +250,8 @@ dstok_status dstok__native_add(dstok__props *props, const char *item, dstok__cod
     dstok__codeset found;
     dstok__codeset_init(&found, props->al);
     dstok_status status = measure_item(props->al, item, &found, known);
-    /* Before 10.40 "sc:" was unknown and \p{Greek} the script; since then \p{Greek} means Script_Extensions. */
+    /* Before 10.40 "sc:" was unknown and \p{Greek} the script; since then \p{Greek} means Script_Extensions.
+     * */
     if (status == DSTOK_OK && !*known && strncmp(item, "sc:", 3) == 0) {
         status = measure_item(props->al, item + 3, &found, known);
     }

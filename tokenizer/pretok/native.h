@@ -8,8 +8,8 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-/* A general context that allocates through al, which must outlive it and everything made with it; NULL without
- * memory. */
+/* A general context that allocates through al, which must outlive it and everything made with it; NULL
+ * without memory. */
 pcre2_general_context *dstok__pcre2_context(const dstok_alloc *al);
 
 #endif

@@ -6,9 +6,9 @@
 #include "property.h"
 
 #define DSTOK__MAX_PATTERN 65536u /* bytes */
-#define DSTOK__MAX_DEPTH 100u     /* groups in groups, classes in classes */
-#define DSTOK__MAX_REPEAT 1000u
-#define DSTOK__MAX_GROUPS 5000u
+#define DSTOK__MAX_DEPTH   100u   /* groups in groups, classes in classes */
+#define DSTOK__MAX_REPEAT  1000u
+#define DSTOK__MAX_GROUPS  5000u
 
 typedef struct dstok__parse {
     const unsigned char *text; /* valid UTF-8 */
@@ -29,8 +29,18 @@ typedef struct dstok__item {
 } dstok__item;
 
 /* Failures at text[at]. format takes the rest of the arguments. */
-#define DSTOK__BAD_SYNTAX(p, at, ...) dstok__fail((p)->err, DSTOK_E_FORMAT, (at), 0, __VA_ARGS__)
+#define DSTOK__BAD_SYNTAX(p, at, ...)    dstok__fail((p)->err, DSTOK_E_FORMAT, (at), 0, __VA_ARGS__)
 #define DSTOK__NOT_SUPPORTED(p, at, ...) dstok__fail((p)->err, DSTOK_E_UNSUPPORTED, (at), 0, __VA_ARGS__)
+
+/* As dstok__pattern_rewrite. *jit = false when the pattern holds a construct that the JIT compiler of some PCRE2
+ * in use matches wrongly; the interpreter must run it then:
+ *  - a group with alternatives that something follows: (?:a|)b*a fails on "a" before 10.43 (its issue 336), and
+ *    (CHAN|LINE)[ab]{0,2} on "LINE" from 10.45 on (874);
+ *  - atomic groups and possessive repeats of groups: (?>a*|)a matches "aaa" before 10.43 (347);
+ *  - repeated groups that hold an {n,m}: its end may be passed over before 10.45 (554);
+ *  - classes without a member, before 10.43. */
+dstok_status dstok__pattern_rewrite_jit(const char *pattern, size_t n, dstok__dialect dialect, dstok__buf *out,
+                                        bool *jit, dstok_error *err);
 
 /* Is literal at the cursor? */
 bool dstok__parse_at(const dstok__parse *p, const char *literal);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Rewrites a pattern of Oniguruma or fancy-regex into PCRE2: groups, anchors, repeats; items go through sets. */
+/* Rewrites a pattern of Oniguruma or fancy-regex into PCRE2: groups, anchors, repeats. */
+
+/* Everything that stands for one character goes through a set (escape.c, bracket.c, classtext.c); here is the
+ * structure around it. What is left out, all of it Oniguruma's: under (?i) a character never stands for several (ss
+ * for \u00DF, st for \uFB06), and a repeat whose body can match nothing ends as PCRE2 ends it. */
 #include "parse.h"
 
 #include "../../data/unicode/unicode.h"
@@ -7,12 +11,14 @@
 #include <string.h>
 
 struct group {
-    size_t out_at;         /* where it begins in the output */
-    size_t at;             /* and in the pattern */
-    bool is_look;          /* look-ahead or look-behind: cannot be repeated */
-    bool restores;         /* flags set inside end with it */
-    bool icase, dotall;    /* the flags to restore */
-    unsigned options;      /* "(?:" opened for (?i) in the middle of it, to be closed with it */
+    size_t out_at;      /* where it begins in the output */
+    size_t at;          /* and in the pattern */
+    bool is_look;       /* look-ahead or look-behind: cannot be repeated */
+    bool restores;      /* flags set inside end with it */
+    bool icase, dotall; /* the flags to restore */
+    bool has_alt;       /* alternatives of its own */
+    bool has_upto;      /* an {n,m}, at any depth */
+    unsigned options;   /* "(?:" opened for (?i) in the middle of it, to be closed with it */
 };
 
 struct rewriter {
@@ -20,6 +26,7 @@ struct rewriter {
     struct group groups[DSTOK__MAX_DEPTH + 1]; /* [0] is the whole pattern */
     unsigned depth, open_options;
     size_t n_groups;
+    bool jit; /* nothing met so far that JIT compilers get wrong */
 };
 
 static dstok_status put(struct rewriter *w, const char *text) {
@@ -67,6 +74,7 @@ static dstok_status copy_item(struct rewriter *w) {
     if (status == DSTOK_OK) {
         if (item.is_set) {
             status = dstok__class_write(&w->p.props, &item.set, w->p.out);
+            if (item.set.n == 0) w->jit = false;
         } else if (verbatim || item.cp < 0x80) {
             status = write_literal(w, item.cp, at);
         } else {
@@ -82,7 +90,8 @@ static dstok_status write_boundary(struct rewriter *w, bool negated) {
     dstok__buf *out = w->p.out;
     dstok__codeset word;
     dstok__codeset_init(&word, w->p.props.al);
-    static const char *const heads[2][4] = {{"(?:(?<=", ")(?!", ")|(?<!", ")(?="}, {"(?:(?<=", ")(?=", ")|(?<!", ")(?!"}};
+    static const char *const heads[2][4] = {{"(?:(?<=", ")(?!", ")|(?<!", ")(?="},
+                                            {"(?:(?<=", ")(?=", ")|(?<!", ")(?!"}};
     dstok_status status = dstok__props_add_word(&w->p.props, w->p.dialect, false, &word);
     for (size_t i = 0; i < 4 && status == DSTOK_OK; i++) {
         status = put(w, heads[negated][i]);
@@ -96,8 +105,11 @@ static dstok_status write_boundary(struct rewriter *w, bool negated) {
 static dstok_status copy_anchor(struct rewriter *w, bool *found) {
     static const struct {
         const char *text, *onig, *fancy;
-    } anchors[] = {{"^", "(?m:^)", "\\A"}, {"$", "(?m:$)", "\\z"}, {"\\A", "\\A", "\\A"},
-                   {"\\z", "\\z", "\\z"},  {"\\Z", "\\Z", "(?=\\n*\\z)"}};
+    } anchors[] = {{"^", "(?m:^)", "\\A"},
+                   {"$", "(?m:$)", "\\z"},
+                   {"\\A", "\\A", "\\A"},
+                   {"\\z", "\\z", "\\z"},
+                   {"\\Z", "\\Z", "(?=\\n*\\z)"}};
     dstok__parse *p = &w->p;
     *found = true;
     for (size_t i = 0; i < sizeof anchors / sizeof anchors[0]; i++) {
@@ -131,8 +143,8 @@ static bool read_number(const dstok__parse *p, size_t *i, uint32_t *value) {
     return *i > start;
 }
 
-/* Reads a repeat at the cursor without its ? or + suffix. False, and the cursor stays, when there is none: a { that
- * begins no interval is a literal in both engines. */
+/* Reads a repeat at the cursor without its ? or + suffix. False, and the cursor stays, when there is none: a
+ * { that begins no interval is a literal in both engines. */
 static bool read_repeat(dstok__parse *p, struct repeat *r) {
     unsigned char c = p->i < p->n ? p->text[p->i] : '\0';
     *r = (struct repeat){0, UINT32_MAX, false, false};
@@ -167,7 +179,8 @@ static dstok_status check_repeat(const dstok__parse *p, size_t at, const struct 
                            DSTOK__MAX_REPEAT);
     }
     if (r->lo <= r->hi) return DSTOK_OK;
-    if (p->dialect == DSTOK__DIALECT_FANCY) return DSTOK__BAD_SYNTAX(p, at, "a repeat {n,m} with n greater than m");
+    if (p->dialect == DSTOK__DIALECT_FANCY)
+        return DSTOK__BAD_SYNTAX(p, at, "a repeat {n,m} with n greater than m");
     return DSTOK__NOT_SUPPORTED(p, at, "a repeat {n,m} with n greater than m");
 }
 
@@ -188,9 +201,18 @@ static dstok_status wrap(struct rewriter *w, size_t out_at) {
     return put(w, ")");
 }
 
-/* Copies the repeat at the cursor, if any, onto the item that begins at out_at. *again = true when Oniguruma would
- * take one more: its {n,m} has no possessive form, and {n} no lazy one, so a + or ? behind them repeats the repeat. */
-static dstok_status copy_repeat(struct rewriter *w, size_t out_at, bool repeatable, bool *again) {
+/* Notes a repeat of a group g, or of an item (g = NULL); nested when it repeats a repeat. */
+static void watch_repeat(struct rewriter *w, const struct repeat *r, const struct group *g, bool nested,
+                         bool possessive) {
+    if (nested || (g != NULL && (possessive || g->has_upto))) w->jit = false;
+    if (r->is_interval && !r->fixed && r->hi != UINT32_MAX) w->groups[w->depth].has_upto = true;
+}
+
+/* Copies the repeat at the cursor, if any, onto the item that begins at out_at. *again = true when Oniguruma
+ * would take one more: its {n,m} has no possessive form, and {n} no lazy one, so a + or ? behind them repeats
+ * the repeat. */
+static dstok_status copy_repeat(struct rewriter *w, size_t out_at, bool repeatable, const struct group *g,
+                                bool *again) {
     dstok__parse *p = &w->p;
     struct repeat r;
     size_t at = p->i;
@@ -203,6 +225,7 @@ static dstok_status copy_repeat(struct rewriter *w, size_t out_at, bool repeatab
     DSTOK_TRY(write_repeat(p->out, &r));
     bool lazy = dstok__parse_at(p, "?") && !(onig && r.fixed);
     bool possessive = dstok__parse_at(p, "+") && !(onig && r.is_interval);
+    watch_repeat(w, &r, g, nested, possessive);
     if (lazy || possessive) {
         p->i++;
         return put(w, lazy ? "?" : "+");
@@ -211,17 +234,19 @@ static dstok_status copy_repeat(struct rewriter *w, size_t out_at, bool repeatab
     return DSTOK_OK;
 }
 
-static dstok_status copy_repeats(struct rewriter *w, size_t out_at, bool repeatable) {
+static dstok_status copy_repeats(struct rewriter *w, size_t out_at, bool repeatable, const struct group *g) {
     bool again = false;
     unsigned nested = 0;
     do {
         size_t at = w->p.i;
-        DSTOK_TRY(copy_repeat(w, out_at, repeatable, &again));
-        if (again && ++nested > 4) return DSTOK__NOT_SUPPORTED(&w->p, at, "more than four repeats of one item");
+        DSTOK_TRY(copy_repeat(w, out_at, repeatable, g, &again));
+        if (again && ++nested > 4)
+            return DSTOK__NOT_SUPPORTED(&w->p, at, "more than four repeats of one item");
     } while (again);
     struct repeat extra;
     size_t at = w->p.i;
-    if (read_repeat(&w->p, &extra)) return DSTOK__NOT_SUPPORTED(&w->p, at, "a repeat of a repeat in a pattern");
+    if (read_repeat(&w->p, &extra))
+        return DSTOK__NOT_SUPPORTED(&w->p, at, "a repeat of a repeat in a pattern");
     return DSTOK_OK;
 }
 
@@ -233,7 +258,8 @@ static dstok_status open_group(struct rewriter *w, size_t at, const char *text, 
                            DSTOK__MAX_DEPTH);
     }
     if (++w->n_groups > DSTOK__MAX_GROUPS) {
-        return dstok__fail(w->p.err, DSTOK_E_LIMIT, at, 0, "a pattern has more than %u groups", DSTOK__MAX_GROUPS);
+        return dstok__fail(w->p.err, DSTOK_E_LIMIT, at, 0, "a pattern has more than %u groups",
+                           DSTOK__MAX_GROUPS);
     }
     bool onig = w->p.dialect == DSTOK__DIALECT_ONIG;
     w->groups[++w->depth] = (struct group){.out_at = w->p.out->len,
@@ -261,11 +287,15 @@ static dstok_status close_group(struct rewriter *w) {
         p->icase = g->icase;
         p->dotall = g->dotall;
     }
-    return copy_repeats(w, g->out_at, !g->is_look);
+    w->groups[w->depth].has_upto |= g->has_upto;
+    DSTOK_TRY(copy_repeats(w, g->out_at, !g->is_look, g));
+    bool is_last = p->i >= p->n || (w->depth == 0 && p->text[p->i] == '|');
+    if (g->has_alt && !g->is_look && !is_last) w->jit = false;
+    return DSTOK_OK;
 }
 
-/* (?i) in the middle of a group. fancy-regex merely changes the flags from here on; Oniguruma reads the rest of the
- * group, alternatives and all, as the body of (?i: ). */
+/* (?i) in the middle of a group. fancy-regex merely changes the flags from here on; Oniguruma reads the rest
+ * of the group, alternatives and all, as the body of (?i: ). */
 static dstok_status set_options(struct rewriter *w, size_t at) {
     if (w->p.dialect == DSTOK__DIALECT_FANCY) return DSTOK_OK;
     if (w->depth + w->open_options == DSTOK__MAX_DEPTH) {
@@ -296,32 +326,35 @@ static dstok_status read_options(struct rewriter *w, size_t at) {
         } else if (c == 'x') {
             return DSTOK__NOT_SUPPORTED(p, at, "free spacing (?x) in a pattern");
         } else {
-            return DSTOK__NOT_SUPPORTED(p, at, "the group option (?%c in a pattern", c > ' ' && c < 0x7F ? c : '.');
+            return DSTOK__NOT_SUPPORTED(p, at, "the group option (?%c in a pattern",
+                                        c > ' ' && c < 0x7F ? c : '.');
         }
     }
     bool body = p->text[p->i] == ':';
     if (!body && p->i == start) return DSTOK__BAD_SYNTAX(p, at, "the group (?) in a pattern");
     p->i++;
-    if (body) DSTOK_TRY(open_group(w, at, "(?:", false, true)); /* before the flags change: it restores them */
+    if (body)
+        DSTOK_TRY(open_group(w, at, "(?:", false, true)); /* before the flags change: it restores them */
     p->icase = icase;
     p->dotall = dotall;
     return body ? DSTOK_OK : set_options(w, at);
 }
 
-/* (?<name>...): names and numbers do not matter, nothing can refer to them. The cursor is behind the quote. */
+/* (?<name>...): names and numbers do not matter, nothing can refer to them. The cursor is behind the < or '. */
 static dstok_status open_named(struct rewriter *w, size_t at, char quote) {
     dstok__parse *p = &w->p;
     const unsigned char *end = memchr(p->text + p->i, quote, p->n - p->i);
-    if (end == NULL || end == p->text + p->i) return DSTOK__BAD_SYNTAX(p, at, "a group name in a pattern is malformed");
+    if (end == NULL || end == p->text + p->i)
+        return DSTOK__BAD_SYNTAX(p, at, "a group name in a pattern is malformed");
     p->i = (size_t)(end - p->text) + 1;
     return open_group(w, at, "(?:", false, false);
 }
 
 static const char *refused_group(const dstok__parse *p) {
-    static const char *const kinds[][2] = {{"#", "a comment (?#"},        {"~", "the absent operator (?~"},
-                                           {"(", "a conditional (?("},    {"{", "a callout (?{"},
-                                           {"P=", "a backreference (?P="}, {"P>", "a subexpression call (?P>"},
-                                           {"R", "recursion (?R"},        {"&", "a subexpression call (?&"}};
+    static const char *const kinds[][2] = {
+        {"#", "a comment (?#"}, {"~", "the absent operator (?~"}, {"(", "a conditional (?("},
+        {"{", "a callout (?{"}, {"P=", "a backreference (?P="},   {"P>", "a subexpression call (?P>"},
+        {"R", "recursion (?R"}, {"&", "a subexpression call (?&"}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (dstok__parse_at(p, kinds[i][0])) return kinds[i][1];
     }
@@ -336,12 +369,14 @@ static dstok_status read_group(struct rewriter *w) {
     } kinds[] = {{"?=", true}, {"?!", true}, {"?<=", true}, {"?<!", true}, {"?>", false}};
     dstok__parse *p = &w->p;
     size_t at = p->i++;
-    if (dstok__parse_at(p, "*")) return DSTOK__NOT_SUPPORTED(p, at, "a callout or control verb (* in a pattern");
+    if (dstok__parse_at(p, "*"))
+        return DSTOK__NOT_SUPPORTED(p, at, "a callout or control verb (* in a pattern");
     if (!dstok__parse_at(p, "?")) return open_group(w, at, "(?:", false, false);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (!dstok__parse_at(p, kinds[i].text)) continue;
         char text[8] = "(";
         p->i += strlen(kinds[i].text);
+        if (strcmp(kinds[i].text, "?>") == 0) w->jit = false;
         return open_group(w, at, strcat(text, kinds[i].text), kinds[i].is_look, false);
     }
     p->i++;
@@ -365,16 +400,20 @@ static dstok_status read_piece(struct rewriter *w) {
     struct repeat r;
     bool anchor;
     switch (p->text[p->i]) {
-    case '(': return read_group(w);
-    case ')': return close_group(w);
+    case '(':
+        return read_group(w);
+    case ')':
+        return close_group(w);
     case '|':
         p->i++;
+        w->groups[w->depth].has_alt = true;
         return put(w, "|");
     case '.':
         p->i++;
         DSTOK_TRY(put(w, p->dotall ? "\\p{Any}" : "."));
-        return copy_repeats(w, out_at, true);
-    default: break;
+        return copy_repeats(w, out_at, true, NULL);
+    default:
+        break;
     }
     if (read_repeat(p, &r)) {
         if (r.is_interval && p->dialect == DSTOK__DIALECT_FANCY) {
@@ -384,7 +423,7 @@ static dstok_status read_piece(struct rewriter *w) {
     }
     DSTOK_TRY(copy_anchor(w, &anchor));
     if (!anchor) DSTOK_TRY(copy_item(w));
-    return copy_repeats(w, out_at, !anchor);
+    return copy_repeats(w, out_at, !anchor, NULL);
 }
 
 static dstok_status rewrite(struct rewriter *w) {
@@ -426,7 +465,8 @@ static dstok_status check_text(const unsigned char *text, size_t n, dstok_error 
 /* Failures that came from below without words. */
 static dstok_status explain(dstok_status status, size_t at, dstok_error *err) {
     switch (status) {
-    case DSTOK_E_NOMEM: return dstok__fail(err, status, DSTOK_NO_OFFSET, 0, "no memory to read a pattern");
+    case DSTOK_E_NOMEM:
+        return dstok__fail(err, status, DSTOK_NO_OFFSET, 0, "no memory to read a pattern");
     case DSTOK_E_LIMIT:
         return dstok__fail(err, status, at, 0, "a pattern is too large once its classes are spelled out");
     default:
@@ -434,8 +474,8 @@ static dstok_status explain(dstok_status status, size_t at, dstok_error *err) {
     }
 }
 
-dstok_status dstok__pattern_rewrite(const char *pattern, size_t n, dstok__dialect dialect, dstok__buf *out,
-                                    dstok_error *err) {
+dstok_status dstok__pattern_rewrite_jit(const char *pattern, size_t n, dstok__dialect dialect, dstok__buf *out,
+                                        bool *jit, dstok_error *err) {
     const unsigned char *text = (const unsigned char *)pattern;
     size_t before = out->len;
     DSTOK_TRY(check_text(text, n, err));
@@ -443,9 +483,11 @@ dstok_status dstok__pattern_rewrite(const char *pattern, size_t n, dstok__dialec
     if (w == NULL) return dstok__fail(err, DSTOK_E_NOMEM, DSTOK_NO_OFFSET, 0, "no memory to read a pattern");
     dstok_error found = {0}; /* *err stays untouched when all goes well */
     w->p = (dstok__parse){.text = text, .n = n, .dialect = dialect, .out = out, .err = &found};
+    w->jit = true;
     dstok__props_init(&w->p.props, out->al);
     dstok_status status = rewrite(w);
     size_t at = w->p.i;
+    *jit = w->jit;
     dstok__props_free(&w->p.props);
     dstok__free(out->al, w, sizeof *w);
     if (status == DSTOK_OK) return DSTOK_OK;
@@ -455,4 +497,10 @@ dstok_status dstok__pattern_rewrite(const char *pattern, size_t n, dstok__dialec
         return status;
     }
     return explain(status, at, err);
+}
+
+dstok_status dstok__pattern_rewrite(const char *pattern, size_t n, dstok__dialect dialect, dstok__buf *out,
+                                    dstok_error *err) {
+    bool jit;
+    return dstok__pattern_rewrite_jit(pattern, n, dialect, out, &jit, err);
 }

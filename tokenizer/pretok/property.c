@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define MAX_RUNS (DSTOK_UC_MAX + 1)
-#define ALL_GC (~DSTOK_UC_BIT(DSTOK_GC_CS))
+#define ALL_GC   (~DSTOK_UC_BIT(DSTOK_GC_CS))
 
 enum kind {
     BY_GC,     /* value: categories */
@@ -25,57 +25,121 @@ struct property {
     const char *item;
 };
 
-#define GC(name, set) {name, BY_GC, set, NULL}
-#define GC1(short_name, long_name, gc) {short_name, BY_GC, DSTOK_UC_BIT(gc), NULL}, {long_name, BY_GC, DSTOK_UC_BIT(gc), NULL}
-#define NATIVE(name, item) {name, BY_NATIVE, 0, item}
+#define GC(name, set)                                                                                        \
+    { name, BY_GC, set, NULL }
+#define GC1(short_name, long_name, gc)                                                                       \
+    {short_name, BY_GC, DSTOK_UC_BIT(gc), NULL}, {                                                           \
+        long_name, BY_GC, DSTOK_UC_BIT(gc), NULL                                                             \
+    }
+#define NATIVE(name, item)                                                                                   \
+    { name, BY_NATIVE, 0, item }
 
 static const struct property properties[] = {
-    GC("l", DSTOK_UC_L), GC("letter", DSTOK_UC_L), GC("lc", DSTOK_UC_LU | DSTOK_UC_LL | DSTOK_UC_LT),
-    GC("casedletter", DSTOK_UC_LU | DSTOK_UC_LL | DSTOK_UC_LT), GC("m", DSTOK_UC_M), GC("mark", DSTOK_UC_M),
-    GC("n", DSTOK_UC_N), GC("number", DSTOK_UC_N), GC("p", DSTOK_UC_P), GC("punctuation", DSTOK_UC_P),
-    GC("s", DSTOK_UC_S), GC("symbol", DSTOK_UC_S), GC("z", DSTOK_UC_Z), GC("separator", DSTOK_UC_Z),
-    GC("c", DSTOK_UC_C), GC("other", DSTOK_UC_C), GC("digit", DSTOK_UC_ND),
-    GC1("lu", "uppercaseletter", DSTOK_GC_LU), GC1("ll", "lowercaseletter", DSTOK_GC_LL),
-    GC1("lt", "titlecaseletter", DSTOK_GC_LT), GC1("lm", "modifierletter", DSTOK_GC_LM),
-    GC1("lo", "otherletter", DSTOK_GC_LO), GC1("mn", "nonspacingmark", DSTOK_GC_MN),
-    GC1("mc", "spacingmark", DSTOK_GC_MC), GC1("me", "enclosingmark", DSTOK_GC_ME),
-    GC1("nd", "decimalnumber", DSTOK_GC_ND), GC1("nl", "letternumber", DSTOK_GC_NL),
-    GC1("no", "othernumber", DSTOK_GC_NO), GC1("pc", "connectorpunctuation", DSTOK_GC_PC),
-    GC1("pd", "dashpunctuation", DSTOK_GC_PD), GC1("ps", "openpunctuation", DSTOK_GC_PS),
-    GC1("pe", "closepunctuation", DSTOK_GC_PE), GC1("pi", "initialpunctuation", DSTOK_GC_PI),
-    GC1("pf", "finalpunctuation", DSTOK_GC_PF), GC1("po", "otherpunctuation", DSTOK_GC_PO),
-    GC1("sm", "mathsymbol", DSTOK_GC_SM), GC1("sc", "currencysymbol", DSTOK_GC_SC),
-    GC1("sk", "modifiersymbol", DSTOK_GC_SK), GC1("so", "othersymbol", DSTOK_GC_SO),
-    GC1("zs", "spaceseparator", DSTOK_GC_ZS), GC1("zl", "lineseparator", DSTOK_GC_ZL),
-    GC1("zp", "paragraphseparator", DSTOK_GC_ZP), GC1("cc", "control", DSTOK_GC_CC),
-    GC1("cf", "format", DSTOK_GC_CF), GC1("cn", "unassigned", DSTOK_GC_CN),
-    GC1("co", "privateuse", DSTOK_GC_CO), GC1("cs", "surrogate", DSTOK_GC_CS),
+    GC("l", DSTOK_UC_L),
+    GC("letter", DSTOK_UC_L),
+    GC("lc", DSTOK_UC_LU | DSTOK_UC_LL | DSTOK_UC_LT),
+    GC("casedletter", DSTOK_UC_LU | DSTOK_UC_LL | DSTOK_UC_LT),
+    GC("m", DSTOK_UC_M),
+    GC("mark", DSTOK_UC_M),
+    GC("n", DSTOK_UC_N),
+    GC("number", DSTOK_UC_N),
+    GC("p", DSTOK_UC_P),
+    GC("punctuation", DSTOK_UC_P),
+    GC("s", DSTOK_UC_S),
+    GC("symbol", DSTOK_UC_S),
+    GC("z", DSTOK_UC_Z),
+    GC("separator", DSTOK_UC_Z),
+    GC("c", DSTOK_UC_C),
+    GC("other", DSTOK_UC_C),
+    GC("digit", DSTOK_UC_ND),
+    GC1("lu", "uppercaseletter", DSTOK_GC_LU),
+    GC1("ll", "lowercaseletter", DSTOK_GC_LL),
+    GC1("lt", "titlecaseletter", DSTOK_GC_LT),
+    GC1("lm", "modifierletter", DSTOK_GC_LM),
+    GC1("lo", "otherletter", DSTOK_GC_LO),
+    GC1("mn", "nonspacingmark", DSTOK_GC_MN),
+    GC1("mc", "spacingmark", DSTOK_GC_MC),
+    GC1("me", "enclosingmark", DSTOK_GC_ME),
+    GC1("nd", "decimalnumber", DSTOK_GC_ND),
+    GC1("nl", "letternumber", DSTOK_GC_NL),
+    GC1("no", "othernumber", DSTOK_GC_NO),
+    GC1("pc", "connectorpunctuation", DSTOK_GC_PC),
+    GC1("pd", "dashpunctuation", DSTOK_GC_PD),
+    GC1("ps", "openpunctuation", DSTOK_GC_PS),
+    GC1("pe", "closepunctuation", DSTOK_GC_PE),
+    GC1("pi", "initialpunctuation", DSTOK_GC_PI),
+    GC1("pf", "finalpunctuation", DSTOK_GC_PF),
+    GC1("po", "otherpunctuation", DSTOK_GC_PO),
+    GC1("sm", "mathsymbol", DSTOK_GC_SM),
+    GC1("sc", "currencysymbol", DSTOK_GC_SC),
+    GC1("sk", "modifiersymbol", DSTOK_GC_SK),
+    GC1("so", "othersymbol", DSTOK_GC_SO),
+    GC1("zs", "spaceseparator", DSTOK_GC_ZS),
+    GC1("zl", "lineseparator", DSTOK_GC_ZL),
+    GC1("zp", "paragraphseparator", DSTOK_GC_ZP),
+    GC1("cc", "control", DSTOK_GC_CC),
+    GC1("cf", "format", DSTOK_GC_CF),
+    GC1("cn", "unassigned", DSTOK_GC_CN),
+    GC1("co", "privateuse", DSTOK_GC_CO),
+    GC1("cs", "surrogate", DSTOK_GC_CS),
     GC("assigned", ALL_GC & ~DSTOK_UC_BIT(DSTOK_GC_CN)),
-    {"any", BY_LIMIT, DSTOK_UC_MAX, NULL}, {"ascii", BY_LIMIT, 0x7F, NULL},
-    {"whitespace", BY_FLAG, DSTOK_UC_SPACE, NULL}, {"space", BY_FLAG, DSTOK_UC_SPACE, NULL},
-    {"han", BY_FLAG, DSTOK_UC_HAN, NULL}, {"hani", BY_FLAG, DSTOK_UC_HAN, NULL},
-    {"xdigit", BY_POSIX, 0, NULL}, {"blank", BY_POSIX, 0, NULL},
-    {"cntrl", BY_POSIX, 0, NULL}, {"alnum", BY_POSIX, 0, NULL}, {"graph", BY_POSIX, 0, NULL},
+    {"any", BY_LIMIT, DSTOK_UC_MAX, NULL},
+    {"ascii", BY_LIMIT, 0x7F, NULL},
+    {"whitespace", BY_FLAG, DSTOK_UC_SPACE, NULL},
+    {"space", BY_FLAG, DSTOK_UC_SPACE, NULL},
+    {"han", BY_FLAG, DSTOK_UC_HAN, NULL},
+    {"hani", BY_FLAG, DSTOK_UC_HAN, NULL},
+    {"xdigit", BY_POSIX, 0, NULL},
+    {"blank", BY_POSIX, 0, NULL},
+    {"cntrl", BY_POSIX, 0, NULL},
+    {"alnum", BY_POSIX, 0, NULL},
+    {"graph", BY_POSIX, 0, NULL},
     {"print", BY_POSIX, 0, NULL},
-    NATIVE("alphabetic", "Alphabetic"), NATIVE("alpha", "Alphabetic"), NATIVE("uppercase", "Uppercase"),
-    NATIVE("upper", "Uppercase"), NATIVE("lowercase", "Lowercase"), NATIVE("lower", "Lowercase"),
-    NATIVE("arabic", "sc:Arabic"), NATIVE("armenian", "sc:Armenian"), NATIVE("bengali", "sc:Bengali"),
-    NATIVE("bopomofo", "sc:Bopomofo"), NATIVE("cyrillic", "sc:Cyrillic"), NATIVE("devanagari", "sc:Devanagari"),
-    NATIVE("ethiopic", "sc:Ethiopic"), NATIVE("georgian", "sc:Georgian"), NATIVE("greek", "sc:Greek"),
-    NATIVE("gujarati", "sc:Gujarati"), NATIVE("gurmukhi", "sc:Gurmukhi"), NATIVE("hangul", "sc:Hangul"),
-    NATIVE("hebrew", "sc:Hebrew"), NATIVE("hiragana", "sc:Hiragana"), NATIVE("kannada", "sc:Kannada"),
-    NATIVE("katakana", "sc:Katakana"), NATIVE("khmer", "sc:Khmer"), NATIVE("lao", "sc:Lao"),
-    NATIVE("latin", "sc:Latin"), NATIVE("malayalam", "sc:Malayalam"), NATIVE("mongolian", "sc:Mongolian"),
-    NATIVE("myanmar", "sc:Myanmar"), NATIVE("oriya", "sc:Oriya"), NATIVE("sinhala", "sc:Sinhala"),
-    NATIVE("syriac", "sc:Syriac"), NATIVE("tamil", "sc:Tamil"), NATIVE("telugu", "sc:Telugu"),
-    NATIVE("thaana", "sc:Thaana"), NATIVE("thai", "sc:Thai"), NATIVE("tibetan", "sc:Tibetan"),
+    NATIVE("alphabetic", "Alphabetic"),
+    NATIVE("alpha", "Alphabetic"),
+    NATIVE("uppercase", "Uppercase"),
+    NATIVE("upper", "Uppercase"),
+    NATIVE("lowercase", "Lowercase"),
+    NATIVE("lower", "Lowercase"),
+    NATIVE("arabic", "sc:Arabic"),
+    NATIVE("armenian", "sc:Armenian"),
+    NATIVE("bengali", "sc:Bengali"),
+    NATIVE("bopomofo", "sc:Bopomofo"),
+    NATIVE("cyrillic", "sc:Cyrillic"),
+    NATIVE("devanagari", "sc:Devanagari"),
+    NATIVE("ethiopic", "sc:Ethiopic"),
+    NATIVE("georgian", "sc:Georgian"),
+    NATIVE("greek", "sc:Greek"),
+    NATIVE("gujarati", "sc:Gujarati"),
+    NATIVE("gurmukhi", "sc:Gurmukhi"),
+    NATIVE("hangul", "sc:Hangul"),
+    NATIVE("hebrew", "sc:Hebrew"),
+    NATIVE("hiragana", "sc:Hiragana"),
+    NATIVE("kannada", "sc:Kannada"),
+    NATIVE("katakana", "sc:Katakana"),
+    NATIVE("khmer", "sc:Khmer"),
+    NATIVE("lao", "sc:Lao"),
+    NATIVE("latin", "sc:Latin"),
+    NATIVE("malayalam", "sc:Malayalam"),
+    NATIVE("mongolian", "sc:Mongolian"),
+    NATIVE("myanmar", "sc:Myanmar"),
+    NATIVE("oriya", "sc:Oriya"),
+    NATIVE("sinhala", "sc:Sinhala"),
+    NATIVE("syriac", "sc:Syriac"),
+    NATIVE("tamil", "sc:Tamil"),
+    NATIVE("telugu", "sc:Telugu"),
+    NATIVE("thaana", "sc:Thaana"),
+    NATIVE("thai", "sc:Thai"),
+    NATIVE("tibetan", "sc:Tibetan"),
 };
 
 const char dstok__category_names[30][3] = {"Cn", "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd",
                                            "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm",
                                            "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co"};
 
-void dstok__props_init(dstok__props *props, const dstok_alloc *al) { *props = (dstok__props){.al = al}; }
+void dstok__props_init(dstok__props *props, const dstok_alloc *al) {
+    *props = (dstok__props){.al = al};
+}
 
 static void free_runs(const dstok_alloc *al, dstok__runs *runs) {
     dstok__free(al, runs->at, runs->cap * sizeof *runs->at);
@@ -108,7 +172,8 @@ dstok_status dstok__props_scan(dstok__props *props) {
             if (record != last) DSTOK_TRY(dstok__runs_push(props->al, &props->own, cp, record));
             last = record;
         }
-        bool flat = props->own.n == before || (props->own.n == before + 1 && props->own.at[before].lo == base);
+        bool flat =
+            props->own.n == before || (props->own.n == before + 1 && props->own.at[before].lo == base);
         flat_page = flat ? page : UINT32_MAX;
     }
     return DSTOK_OK;
@@ -150,7 +215,8 @@ static dstok_status make_onig_word(dstok__props *props, bool in_class, dstok__co
     return dstok__codeset_add(word, 0xBC, 0xBE);
 }
 
-dstok_status dstok__props_add_word(dstok__props *props, dstok__dialect dialect, bool in_class, dstok__codeset *set) {
+dstok_status dstok__props_add_word(dstok__props *props, dstok__dialect dialect, bool in_class,
+                                   dstok__codeset *set) {
     if (dialect == DSTOK__DIALECT_FANCY) return dstok__props_add_flag(props, DSTOK_UC_WORD, set);
     dstok__codeset word;
     dstok__codeset_init(&word, props->al);
@@ -191,8 +257,9 @@ static const char *strip_key(const char *name) {
         size_t n = strlen(keys[i]);
         if (strncmp(name, keys[i], n) != 0) continue;
         const struct property *p = find_property(name + n);
-        bool is_script = p != NULL && (p->kind == BY_NATIVE ? strncmp(p->item, "sc:", 3) == 0
-                                                            : (p->kind == BY_FLAG && p->value == DSTOK_UC_HAN));
+        bool is_script =
+            p != NULL && (p->kind == BY_NATIVE ? strncmp(p->item, "sc:", 3) == 0
+                                               : (p->kind == BY_FLAG && p->value == DSTOK_UC_HAN));
         bool fits = p != NULL && (i < 2 ? p->kind == BY_GC : is_script);
         return fits ? name + n : "";
     }
@@ -208,11 +275,16 @@ dstok_status dstok__props_add_named(dstok__props *props, const char *name, size_
     if (p == NULL) return DSTOK_OK;
     *known = true;
     switch (p->kind) {
-    case BY_GC: return dstok__props_add_gc(props, p->value, set);
-    case BY_FLAG: return dstok__props_add_flag(props, p->value, set);
-    case BY_LIMIT: return dstok__codeset_add(set, 0, p->value);
-    case BY_NATIVE: return dstok__native_add(props, p->item, set, known);
-    case BY_POSIX: break;
+    case BY_GC:
+        return dstok__props_add_gc(props, p->value, set);
+    case BY_FLAG:
+        return dstok__props_add_flag(props, p->value, set);
+    case BY_LIMIT:
+        return dstok__codeset_add(set, 0, p->value);
+    case BY_NATIVE:
+        return dstok__native_add(props, p->item, set, known);
+    case BY_POSIX:
+        break;
     }
     *known = dialect == DSTOK__DIALECT_ONIG;
     return *known ? dstok__props_add_posix(props, p->name, strlen(p->name), dialect, set, known) : DSTOK_OK;
@@ -228,7 +300,7 @@ struct posix {
 };
 
 #define NOT_GRAPHIC (DSTOK_UC_BIT(DSTOK_GC_CC) | DSTOK_UC_BIT(DSTOK_GC_CN) | DSTOK_UC_BIT(DSTOK_GC_CS))
-#define LINE_ENDS (DSTOK_UC_BIT(DSTOK_GC_ZL) | DSTOK_UC_BIT(DSTOK_GC_ZP))
+#define LINE_ENDS   (DSTOK_UC_BIT(DSTOK_GC_ZL) | DSTOK_UC_BIT(DSTOK_GC_ZP))
 #define ASCII(text) text, sizeof text - 1
 
 static const struct posix posix_classes[] = {
@@ -248,8 +320,8 @@ static const struct posix posix_classes[] = {
     {"xdigit", ASCII("09AFaf"), 0, 0, NULL},
 };
 
-static dstok_status add_posix(dstok__props *props, const struct posix *c, dstok__dialect dialect, dstok__codeset *set,
-                              bool *known) {
+static dstok_status add_posix(dstok__props *props, const struct posix *c, dstok__dialect dialect,
+                              dstok__codeset *set, bool *known) {
     for (size_t i = 0; i < c->n_ascii; i += 2) {
         DSTOK_TRY(dstok__codeset_add(set, (unsigned char)c->ascii[i], (unsigned char)c->ascii[i + 1]));
     }

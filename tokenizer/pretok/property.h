@@ -19,8 +19,8 @@ typedef struct dstok__runs {
 /* Caches of one rewrite; every part is made when it is first needed. */
 typedef struct dstok__props {
     const dstok_alloc *al;
-    dstok__runs own;    /* our tables; value = record */
-    dstok__runs folds;  /* lo = a code point that folding touches, value = what it folds to; sorted by value */
+    dstok__runs own;   /* our tables; value = record */
+    dstok__runs folds; /* lo = a code point that folding touches, value = what it folds to; sorted by value */
     dstok__runs native; /* general categories (DSTOK_GC_*) as the linked PCRE2 has them */
 } dstok__props;
 
@@ -34,14 +34,17 @@ dstok_status dstok__runs_push(const dstok_alloc *al, dstok__runs *runs, uint32_t
 
 /* Each adds its code points to *set. */
 dstok_status dstok__props_add_gc(dstok__props *props, uint32_t categories, dstok__codeset *set);
-dstok_status dstok__props_add_flag(dstok__props *props, uint32_t flag, dstok__codeset *set); /* DSTOK_UC_SPACE, ... */
+dstok_status dstok__props_add_flag(dstok__props *props, uint32_t flag,
+                                   dstok__codeset *set); /* DSTOK_UC_SPACE, ... */
 
-/* \w. Oniguruma has two of them: outside of brackets (and in \b) six Latin-1 superscripts and fractions belong to it,
- * inside they do not. */
-dstok_status dstok__props_add_word(dstok__props *props, dstok__dialect dialect, bool in_class, dstok__codeset *set);
+/* \w. Oniguruma has two of them: outside of brackets (and in \b) six Latin-1 superscripts and fractions
+ * belong to it, inside they do not. */
+dstok_status dstok__props_add_word(dstok__props *props, dstok__dialect dialect, bool in_class,
+                                   dstok__codeset *set);
 
-/* \p{name}; *known = false (and OK) when the name is not one of ours. Scripts other than Han, Alphabetic, Uppercase and
- * Lowercase are not in our tables: they come from the linked PCRE2 and are exact if it has Unicode 14 or later. */
+/* \p{name}; *known = false (and OK) when the name is not one of ours. Scripts other than Han, Alphabetic,
+ * Uppercase and Lowercase are not in our tables: they come from the linked PCRE2 and are exact if it has
+ * Unicode 14 or later. */
 dstok_status dstok__props_add_named(dstok__props *props, const char *name, size_t n, dstok__dialect dialect,
                                     dstok__codeset *set, bool *known);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiles rewritten patterns with PCRE2 and matches them: JIT where there is one, every limit reported as itself. */
+/* Compiles rewritten patterns with PCRE2 and matches them, by JIT where there is one. */
 #include "native.h"
-#include "regex.h"
+#include "parse.h"
 
-#define MAX_REWRITTEN (1u << 20) /* bytes; PCRE2's own limit, 64 KiB compiled, is met long before */
-#define NEST_LIMIT 1000          /* our rewriting adds to the 100 levels of the pattern */
+#define MAX_REWRITTEN   (1u << 20) /* bytes; PCRE2's own limit, 64 KiB compiled, is met long before */
+#define NEST_LIMIT      1000       /* our rewriting adds to the 100 levels of the pattern */
 #define JIT_STACK_START (32u << 10)
-#define JIT_STACK_MAX (64u << 20)
-#define HEAP_LIMIT_KIB (512u << 10) /* for the interpreter, which takes over when the JIT stack is too small */
-#define MATCH_LIMIT_BASE 10000000u
+#define JIT_STACK_MAX   (64u << 20)
+#define HEAP_LIMIT_KIB  (256u << 10) /* for the interpreter, which takes over when the JIT stack is too small */
+#define MATCH_LIMIT_BASE     10000000u
 #define MATCH_LIMIT_PER_BYTE 16u
 
 struct dstok__regex {
@@ -36,7 +36,8 @@ static dstok_status no_memory(dstok_error *err) {
 static dstok_status refuse(int code, dstok_error *err) {
     PCRE2_UCHAR text[160];
     switch (code) {
-    case PCRE2_ERROR_HEAP_FAILED: return no_memory(err);
+    case PCRE2_ERROR_HEAP_FAILED:
+        return no_memory(err);
     case PCRE2_ERROR_PATTERN_TOO_LARGE:
     case PCRE2_ERROR_PATTERN_STRING_TOO_LONG:
     case PCRE2_ERROR_PATTERN_TOO_COMPLICATED:
@@ -48,11 +49,12 @@ static dstok_status refuse(int code, dstok_error *err) {
                            "a look-behind in a pattern has no fixed length");
     default:
         pcre2_get_error_message(code, text, sizeof text);
-        return dstok__fail(err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, 0, "PCRE2 refuses a pattern: %s", (char *)text);
+        return dstok__fail(err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, 0, "PCRE2 refuses a pattern: %s",
+                           (char *)text);
     }
 }
 
-static dstok_status compile(dstok__regex *re, const dstok__buf *text, dstok_error *err) {
+static dstok_status compile(dstok__regex *re, const dstok__buf *text, bool jit, dstok_error *err) {
     int code = 0;
     PCRE2_SIZE at = 0;
     pcre2_compile_context *context = pcre2_compile_context_create(re->general);
@@ -62,7 +64,7 @@ static dstok_status compile(dstok__regex *re, const dstok__buf *text, dstok_erro
     re->code = pcre2_compile(text->data, text->len, PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &code, &at, context);
     pcre2_compile_context_free(context);
     if (re->code == NULL) return refuse(code, err);
-    re->jit = pcre2_jit_compile(re->code, PCRE2_JIT_COMPLETE) == 0; /* without it the interpreter does */
+    re->jit = jit && pcre2_jit_compile(re->code, PCRE2_JIT_COMPLETE) == 0; /* else the interpreter does */
     return DSTOK_OK;
 }
 
@@ -71,14 +73,15 @@ dstok_status dstok__regex_new(const dstok_alloc *al, const char *pattern, size_t
     dstok__buf text;
     dstok__buf_init(&text, al, MAX_REWRITTEN);
     dstok__regex *re = NULL;
-    dstok_status status = dstok__pattern_rewrite(pattern, n, dialect, &text, err);
+    bool jit = true;
+    dstok_status status = dstok__pattern_rewrite_jit(pattern, n, dialect, &text, &jit, err);
     if (status == DSTOK_OK) {
         re = dstok__alloc_zeroed(al, 1, sizeof *re);
         if (re != NULL) {
             re->al = *al;
             re->general = dstok__pcre2_context(&re->al);
         }
-        status = re == NULL || re->general == NULL ? no_memory(err) : compile(re, &text, err);
+        status = re == NULL || re->general == NULL ? no_memory(err) : compile(re, &text, jit, err);
     }
     dstok__buf_free(&text);
     if (status != DSTOK_OK) {
@@ -97,7 +100,9 @@ void dstok__regex_free(dstok__regex *re) {
     dstok__free(&al, re, sizeof *re);
 }
 
-bool dstok__regex_is_jit(const dstok__regex *re) { return re->jit; }
+bool dstok__regex_is_jit(const dstok__regex *re) {
+    return re->jit;
+}
 
 /* ---- matching ---- */
 
@@ -142,7 +147,7 @@ void dstok__regex_scratch_free(dstok__regex_scratch *scratch) {
     dstok__free(&al, scratch, sizeof *scratch);
 }
 
-/* Room for work that grows with the text, so that only patterns that backtrack beyond measure meet the limit. */
+/* Room for work that grows with the text: only patterns that backtrack beyond measure meet the limit. */
 static void set_limits(dstok__regex_scratch *s, size_t len) {
     size_t most = (UINT32_MAX - MATCH_LIMIT_BASE) / MATCH_LIMIT_PER_BYTE;
     uint32_t limit = MATCH_LIMIT_BASE + (uint32_t)(len < most ? len : most) * MATCH_LIMIT_PER_BYTE;
@@ -153,20 +158,31 @@ static void set_limits(dstok__regex_scratch *s, size_t len) {
 static dstok_status fail_match(int rc, size_t pos, dstok_error *err) {
     const char *what = "work";
     switch (rc) {
-    case PCRE2_ERROR_NOMEMORY: return no_memory(err);
-    case PCRE2_ERROR_HEAPLIMIT: what = "memory"; break;
-    case PCRE2_ERROR_DEPTHLIMIT: what = "depth"; break;
-    case PCRE2_ERROR_JIT_STACKLIMIT: what = "stack"; break;
-    case PCRE2_ERROR_MATCHLIMIT: break;
-    default: return dstok__fail(err, DSTOK_E_STATE, pos, 0, "PCRE2 failed to match a pattern (error %d)", rc);
+    case PCRE2_ERROR_NOMEMORY:
+        return no_memory(err);
+    case PCRE2_ERROR_HEAPLIMIT:
+        what = "memory";
+        break;
+    case PCRE2_ERROR_DEPTHLIMIT:
+        what = "depth";
+        break;
+    case PCRE2_ERROR_JIT_STACKLIMIT:
+        what = "stack";
+        break;
+    case PCRE2_ERROR_MATCHLIMIT:
+        break;
+    default:
+        return dstok__fail(err, DSTOK_E_STATE, pos, 0, "PCRE2 failed to match a pattern (error %d)", rc);
     }
-    return dstok__fail(err, DSTOK_E_LIMIT, pos, 0, "a pattern met the %s limit of regular expressions here", what);
+    return dstok__fail(err, DSTOK_E_LIMIT, pos, 0, "a pattern met the %s limit of regular expressions here",
+                       what);
 }
 
-dstok_status dstok__regex_find(const dstok__regex *re, dstok__regex_scratch *scratch, const uint8_t *text, size_t len,
-                               size_t pos, size_t *begin, size_t *end, dstok_error *err) {
+dstok_status dstok__regex_find(const dstok__regex *re, dstok__regex_scratch *scratch, const uint8_t *text,
+                               size_t len, size_t pos, size_t *begin, size_t *end, dstok_error *err) {
     static const uint8_t nothing[1] = {0};
-    if (pos > len) return dstok__fail(err, DSTOK_E_RANGE, pos, 0, "a match was asked for beyond the end of the text");
+    if (pos > len)
+        return dstok__fail(err, DSTOK_E_RANGE, pos, 0, "a match was asked for beyond the end of the text");
     set_limits(scratch, len);
     if (len == 0) text = nothing;
     uint32_t options = PCRE2_NO_UTF_CHECK;
