@@ -26,8 +26,10 @@ static void open_vocabularies(void) {
     for (unsigned b = 0; b < 256; b++) {
         n += (size_t)sprintf(ranks + n, "%c%c== %u\n", digits[b >> 2], digits[(b & 3) << 4], b);
     }
-    require(dstok_tokenizer_load_memory(ranks, n, meta, sizeof meta - 1, NULL, &vocabularies[1], NULL) == DSTOK_OK);
-    if (dstok_tokenizer_load_default(NULL, &vocabularies[0], NULL) != DSTOK_OK) vocabularies[0] = vocabularies[1];
+    require(dstok_tokenizer_load_memory(ranks, n, meta, sizeof meta - 1, NULL, &vocabularies[1], NULL) ==
+            DSTOK_OK);
+    if (dstok_tokenizer_load_default(NULL, &vocabularies[0], NULL) != DSTOK_OK)
+        vocabularies[0] = vocabularies[1];
 }
 
 static size_t read_ids(const uint8_t *data, size_t size, uint32_t *ids) {
@@ -68,11 +70,15 @@ static result decode(const dstok_tokenizer *tok, const uint32_t *ids, size_t n, 
     return r;
 }
 
-static int same(const result *a, const result *b) { return a->n == b->n && memcmp(a->bytes, b->bytes, a->n) == 0; }
+static int same(const result *a, const result *b) {
+    return a->n == b->n && memcmp(a->bytes, b->bytes, a->n) == 0;
+}
 
 static void check_modes(const dstok_tokenizer *tok, const uint32_t *ids, size_t n, int skip) {
-    result lossless = decode(tok, ids, n, DSTOK_DECODE_LOSSLESS, skip), strict = decode(tok, ids, n, DSTOK_DECODE_STRICT, skip);
-    result replace = decode(tok, ids, n, DSTOK_DECODE_REPLACE, skip), raw = decode(tok, ids, n, DSTOK_DECODE_RAW, skip);
+    result lossless = decode(tok, ids, n, DSTOK_DECODE_LOSSLESS, skip),
+           strict = decode(tok, ids, n, DSTOK_DECODE_STRICT, skip);
+    result replace = decode(tok, ids, n, DSTOK_DECODE_REPLACE, skip),
+           raw = decode(tok, ids, n, DSTOK_DECODE_RAW, skip);
     int is_utf8 = dstok_utf8_check(raw.bytes, raw.n) == raw.n;
     require(replace.status == DSTOK_OK && raw.status == DSTOK_OK);
     require(dstok_utf8_check(replace.bytes, replace.n) == replace.n);
@@ -94,7 +100,8 @@ static void check_modes(const dstok_tokenizer *tok, const uint32_t *ids, size_t 
 /* The bytes of a list are those of its halves, one behind the other. */
 static void check_halves(const dstok_tokenizer *tok, const uint32_t *ids, size_t n) {
     result whole = decode(tok, ids, n, DSTOK_DECODE_RAW, 0);
-    result a = decode(tok, ids, n / 2, DSTOK_DECODE_RAW, 0), b = decode(tok, ids + n / 2, n - n / 2, DSTOK_DECODE_RAW, 0);
+    result a = decode(tok, ids, n / 2, DSTOK_DECODE_RAW, 0),
+           b = decode(tok, ids + n / 2, n - n / 2, DSTOK_DECODE_RAW, 0);
     require(a.n + b.n == whole.n && a.unknown + b.unknown == whole.unknown);
     require(memcmp(whole.bytes, a.bytes, a.n) == 0 && memcmp(whole.bytes + a.n, b.bytes, b.n) == 0);
     free(whole.bytes);

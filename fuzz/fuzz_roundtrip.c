@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: bytes 0 to 2 choose vocabulary, policies and a failing allocation, the rest is text. What must hold of
- * every encoding holds: tiling spans, equal counts, no control token from untrusted text, and decoding gives it back. */
+/* Fuzz target: bytes 0 to 2 choose vocabulary, policies and a failing allocation, the rest is text. What must hold
+ * of every encoding holds: tiling spans, equal counts, no control token from untrusted text, decoding gives it back. */
 #include "../tokenizer/load/bytelevel.h"
 #include "../tokenizer/text/utf8.h"
 
@@ -57,22 +57,28 @@ static size_t rank_file(char *out) {
         n += (size_t)sprintf(out + n, "%c%c== %u\n", digits[b >> 2], digits[(b & 3) << 4], b);
     }
     /* aa, aaaa, he, ll, hello, two blanks, E4 BD, A0 E5, <| , |> */
-    return n + (size_t)sprintf(out + n, "YWE= 256\nYWFhYQ== 257\naGU= 258\nbGw= 259\naGVsbG8= 260\nICA= 261\n5L0= 262\n"
-                                        "oOU= 263\nPHw= 264\nfD4= 265\n");
+    return n + (size_t)sprintf(
+                   out + n, "YWE= 256\nYWFhYQ== 257\naGU= 258\nbGw= 259\naGVsbG8= 260\nICA= 261\n5L0= 262\n"
+                            "oOU= 263\nPHw= 264\nfD4= 265\n");
 }
 
 #define ADDED(content, special, single, strip, norm)                                                         \
-    "{\"id\":0,\"content\":\"" content "\",\"single_word\":" single ",\"lstrip\":" strip ",\"rstrip\":" strip   \
-    ",\"normalized\":" norm ",\"special\":" special "}"
+    "{\"id\":0,\"content\":\"" content "\",\"single_word\":" single ",\"lstrip\":" strip                     \
+    ",\"rstrip\":" strip ",\"normalized\":" norm ",\"special\":" special "}"
 
 /* Bytes but z, whose id is the byte, and aa, aaaa. */
 static size_t flags_file(char *out) {
     static const char head[] =
         "{\"version\":\"1.0\",\"added_tokens\":[" ADDED("<|a|>", "true", "false", "true", "false") "," ADDED(
-            "lo", "false", "true", "false", "true") "," ADDED("[END]", "true", "false", "false", "true") "],"
-        "\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFKC\"},{\"type\":\"Lowercase\"}]},"
-        "\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":true},\"post_processor\":null,"
-        "\"decoder\":{\"type\":\"ByteLevel\"},\"model\":{\"type\":\"BPE\",\"vocab\":{\"aa\":256,\"aaaa\":257";
+            "lo", "false", "true", "false",
+            "true") "," ADDED("[END]", "true", "false", "false",
+                              "true") "],"
+                                      "\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":"
+                                      "\"NFKC\"},{\"type\":\"Lowercase\"}]},"
+                                      "\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":true},"
+                                      "\"post_processor\":null,"
+                                      "\"decoder\":{\"type\":\"ByteLevel\"},\"model\":{\"type\":\"BPE\","
+                                      "\"vocab\":{\"aa\":256,\"aaaa\":257";
     size_t n = (size_t)sprintf(out, "%s", head);
     for (unsigned b = 0; b < 256; b++) {
         uint8_t key[5] = {0};
@@ -90,11 +96,12 @@ static void open_vocabularies(void) {
     options.alloc = &allocator;
     for (int i = 0; i < 2; i++) {
         options.pattern = i == 0 ? "cl100k_base" : NULL;
-        require(dstok_tokenizer_load_memory(ranks, n, metas[i], strlen(metas[i]), &options, &vocabularies[RANKS + i],
-                                            NULL) == DSTOK_OK);
+        require(dstok_tokenizer_load_memory(ranks, n, metas[i], strlen(metas[i]), &options,
+                                            &vocabularies[RANKS + i], NULL) == DSTOK_OK);
     }
     options.pattern = NULL;
-    require(dstok_tokenizer_load_memory(flags, n_flags, NULL, 0, &options, &vocabularies[FLAGS], NULL) == DSTOK_OK);
+    require(dstok_tokenizer_load_memory(flags, n_flags, NULL, 0, &options, &vocabularies[FLAGS], NULL) ==
+            DSTOK_OK);
     if (dstok_tokenizer_load_default(&options, &vocabularies[EMBEDDED], NULL) != DSTOK_OK) {
         vocabularies[EMBEDDED] = vocabularies[RANKS]; /* a build without it */
     }
@@ -126,7 +133,8 @@ static void check_decoding(const dstok_tokenizer *tok, const dstok_tokens *t, co
     uint8_t *back = malloc(n + 1);
     size_t back_n = 0;
     require(back != NULL);
-    require(dstok_decode(tok, t->ids, t->n, DSTOK_DECODE_LOSSLESS, 0, back, n, &back_n, NULL, NULL) == DSTOK_OK);
+    require(dstok_decode(tok, t->ids, t->n, DSTOK_DECODE_LOSSLESS, 0, back, n, &back_n, NULL, NULL) ==
+            DSTOK_OK);
     require(back_n == n && memcmp(back, text, n) == 0);
     free(back);
 }
@@ -149,7 +157,8 @@ static void check_segments(dstok_encoder *enc, const dstok_encode_options *o, co
     free(ids);
 }
 
-static void check_count(dstok_encoder *enc, const dstok_encode_options *o, const uint8_t *text, size_t n, size_t want) {
+static void check_count(dstok_encoder *enc, const dstok_encode_options *o, const uint8_t *text, size_t n,
+                        size_t want) {
     size_t counted = 0;
     uint32_t *ids = malloc((want + 1) * sizeof *ids);
     require(ids != NULL);
@@ -157,7 +166,8 @@ static void check_count(dstok_encoder *enc, const dstok_encode_options *o, const
     require(counted == want);
     require(dstok_encode(enc, text, n, o, ids, NULL, NULL, want, &counted, NULL) == DSTOK_OK);
     require(counted == want);
-    if (want > 0) require(dstok_encode(enc, text, n, o, ids, NULL, NULL, want - 1, &counted, NULL) == DSTOK_E_SPACE);
+    if (want > 0)
+        require(dstok_encode(enc, text, n, o, ids, NULL, NULL, want - 1, &counted, NULL) == DSTOK_E_SPACE);
     free(ids);
 }
 
@@ -172,7 +182,8 @@ static void check_all(int vocabulary, const dstok_encode_options *o, const uint8
         require(t.n <= dstok_encode_bound(tok, n, o));
         check_spans(&t, text, n, dstok_encode_report(enc));
         if (o->special == DSTOK_SPECIAL_SAFE) check_no_control(tok, &t);
-        if (vocabulary < RANKS_NFC && (is_valid || o->invalid == DSTOK_INVALID_RAW)) check_decoding(tok, &t, text, n);
+        if (vocabulary < RANKS_NFC && (is_valid || o->invalid == DSTOK_INVALID_RAW))
+            check_decoding(tok, &t, text, n);
         size_t n_tokens = t.n;
         check_segments(enc, o, text, n, &t);
         check_count(enc, o, text, n, n_tokens);
@@ -185,7 +196,8 @@ static void check_all(int vocabulary, const dstok_encode_options *o, const uint8
 }
 
 /* The fail_at-th allocation fails: E_NOMEM, and the next call is right again. */
-static void check_no_memory(int vocabulary, const dstok_encode_options *o, const uint8_t *text, size_t n, size_t k) {
+static void check_no_memory(int vocabulary, const dstok_encode_options *o, const uint8_t *text, size_t n,
+                            size_t k) {
     dstok_encoder *enc = NULL;
     dstok_tokens t = {0};
     calls = 0;

@@ -11,6 +11,8 @@
 typedef struct loading {
     dstok_tokenizer *tok;
     const char *pattern;
+    const char *template; /* chat_template.jinja, template_n bytes */
+    size_t template_n;
     uint32_t flags;
     dstok_error *err;
 } loading;
@@ -65,7 +67,14 @@ static dstok_status fill_spec(loading *l, const char *data, size_t n, const char
     if (json && head_holds(data, n, "\"num_vocab_tokens\"")) {
         return refuse(l, "not supported: tekken.json", "give the model's tokenizer.json");
     }
-    if (json) return dstok__load_hf(spec, data, n, side, side_n, l->err);
+    if (json && l->pattern != NULL) {
+        return dstok__fail(l->err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0,
+                           "a tokenizer.json has its own pattern; a pattern is for rank files");
+    }
+    if (json) {
+        DSTOK_TRY(dstok__load_hf(spec, data, n, side, side_n, l->err));
+        return dstok__load_chat_template(spec, l->template, l->template_n, l->err);
+    }
     DSTOK_TRY(refuse_other_formats(l, data, n));
     return dstok__load_tiktoken(spec, data, n, l->pattern, side, side_n, l->err);
 }
@@ -130,43 +139,71 @@ dstok_status dstok_tokenizer_load_default(const dstok_load_options *options, dst
                                        err);
 }
 
-static dstok_status read_side(const char *path, dstok__buf *side, dstok_error *err) {
-    return dstok__exists(path) ? dstok__read_file(path, side, err) : DSTOK_OK;
-}
+/* ---- files ---- */
 
 #define MAX_PATH_BYTES 4096
 
-/* Reads the file and its side file: tokenizer_config.json in a folder, X.meta.json beside X. */
-static dstok_status read_files(const char *path, dstok__buf *name, dstok__buf *data, dstok__buf *side,
-                               dstok_error *err) {
+/* The vocabulary file and those beside it that belong to it. */
+typedef struct files {
+    dstok__buf name;     /* of the one being read */
+    dstok__buf data;     /* the vocabulary */
+    dstok__buf side;     /* tokenizer_config.json, or X.meta.json of a rank file X */
+    dstok__buf template; /* chat_template.jinja */
+} files;
+
+/* Reads folder_n bytes of folder, then file. One that may be missing leaves out empty. */
+static dstok_status read_one(files *f, const char *folder, size_t folder_n, const char *file, bool may_miss,
+                             dstok__buf *out, dstok_error *err) {
+    f->name.len = 0;
+    dstok_status status = dstok__buf_append(&f->name, folder, folder_n);
+    if (status == DSTOK_OK) status = dstok__buf_append(&f->name, file, strlen(file) + 1);
+    if (status != DSTOK_OK) return dstok__fail(err, status, DSTOK_NO_OFFSET, 0, "the path is too long");
+    const char *path = (const char *)f->name.data;
+    return may_miss && !dstok__exists(path) ? DSTOK_OK : dstok__read_file(path, out, err);
+}
+
+static bool ends_with(const char *path, const char *end) {
+    size_t n = strlen(path), k = strlen(end);
+    return n >= k && strcmp(path + n - k, end) == 0;
+}
+
+/* A folder stands for the tokenizer.json in it; both ways the files beside it count. */
+static dstok_status read_files(files *f, const char *path, dstok_error *err) {
+    const char *slash = strrchr(path, '/');
+    size_t n = strlen(path), folder_n = slash == NULL ? 0 : (size_t)(slash - path) + 1;
     bool folder = dstok__is_folder(path);
-    dstok_status status = dstok__buf_printf(name, "%s%s", path, folder ? "/tokenizer.json" : "");
-    if (status != DSTOK_OK) return dstok__fail(err, status, DSTOK_NO_OFFSET, 0, "the path is too long");
-    name->data[name->len] = '\0';
-    DSTOK_TRY(dstok__read_file((const char *)name->data, data, err));
-    name->len = 0;
-    status = folder ? dstok__buf_printf(name, "%s/tokenizer_config.json", path)
-                    : dstok__buf_printf(name, "%s.meta.json", path);
-    if (status != DSTOK_OK) return dstok__fail(err, status, DSTOK_NO_OFFSET, 0, "the path is too long");
-    return read_side((const char *)name->data, side, err);
+    DSTOK_TRY(read_one(f, path, n, folder ? "/tokenizer.json" : "", false, &f->data, err));
+    if (folder) {
+        DSTOK_TRY(read_one(f, path, n, "/tokenizer_config.json", true, &f->side, err));
+        return read_one(f, path, n, "/chat_template.jinja", true, &f->template, err);
+    }
+    if (strcmp(path + folder_n, "tokenizer.json") == 0) {
+        DSTOK_TRY(read_one(f, path, folder_n, "tokenizer_config.json", true, &f->side, err));
+        return read_one(f, path, folder_n, "chat_template.jinja", true, &f->template, err);
+    }
+    return ends_with(path, ".json") ? DSTOK_OK : read_one(f, path, n, ".meta.json", true, &f->side, err);
 }
 
 dstok_status dstok_tokenizer_load(const char *path, const dstok_load_options *options, dstok_tokenizer **out,
                                   dstok_error *err) {
     loading l;
+    files f;
     DSTOK_TRY(begin(options, err, &l));
-    dstok__buf name, data, side;
-    dstok__buf_init(&name, &l.tok->al, MAX_PATH_BYTES);
-    dstok__buf_init(&data, &l.tok->al, DSTOK__MAX_FILE + (1 << 16));
-    dstok__buf_init(&side, &l.tok->al, DSTOK__MAX_FILE + (1 << 16));
-    dstok_status status = read_files(path, &name, &data, &side, err);
+    dstok__buf_init(&f.name, &l.tok->al, MAX_PATH_BYTES);
+    dstok__buf_init(&f.data, &l.tok->al, DSTOK__MAX_FILE + (1 << 16));
+    dstok__buf_init(&f.side, &l.tok->al, DSTOK__MAX_FILE + (1 << 16));
+    dstok__buf_init(&f.template, &l.tok->al, DSTOK__MAX_FILE + (1 << 16));
+    dstok_status status = read_files(&f, path, err);
     if (status == DSTOK_OK) {
-        status = finish(&l, (const char *)data.data, data.len, side.len > 0 ? (const char *)side.data : NULL,
-                        side.len);
+        l.template = (const char *)f.template.data;
+        l.template_n = f.template.len;
+        status = finish(&l, (const char *)f.data.data, f.data.len,
+                        f.side.len > 0 ? (const char *)f.side.data : NULL, f.side.len);
     }
-    dstok__buf_free(&name);
-    dstok__buf_free(&data);
-    dstok__buf_free(&side);
+    dstok__buf_free(&f.name);
+    dstok__buf_free(&f.data);
+    dstok__buf_free(&f.side);
+    dstok__buf_free(&f.template);
     return end(&l, status, out);
 }
 

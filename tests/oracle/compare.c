@@ -31,8 +31,8 @@ static bool tiles(const dstok_tokens *got, size_t len, const dstok_report *repor
 }
 
 /* 1: equal, 0: different, -1: could not be compared (the pattern met a limit in both). */
-static int compare(oracle *o, dstok_encoder *enc, const uint8_t *text, size_t n, int special, oracle_tokens *want,
-                   dstok_tokens *got) {
+static int compare(oracle *o, dstok_encoder *enc, const uint8_t *text, size_t n, int special,
+                   oracle_tokens *want, dstok_tokens *got) {
     dstok_encode_options options = DSTOK_ENCODE_OPTIONS_INIT;
     options.special = special;
     dstok_status status = dstok_encode_view(enc, text, n, &options, got, NULL);
@@ -45,7 +45,8 @@ static int compare(oracle *o, dstok_encoder *enc, const uint8_t *text, size_t n,
 }
 
 /* Leaves out stretches of characters, from halves down to single ones, while the difference stays. */
-static size_t shrink(oracle *o, dstok_encoder *enc, uint8_t *text, size_t n, int special, oracle_tokens *want) {
+static size_t shrink(oracle *o, dstok_encoder *enc, uint8_t *text, size_t n, int special,
+                     oracle_tokens *want) {
     dstok_tokens got;
     uint8_t *other = malloc(n + 1);
     for (size_t step = n / 2 + 1; step > 0 && other != NULL; step /= 2) {
@@ -76,7 +77,8 @@ static void print_tokens(const char *who, const uint32_t *ids, const dstok_span 
     fputc('\n', stderr);
 }
 
-static void explain(oracle *o, dstok_encoder *enc, const char *name, const uint8_t *text, size_t n, int special) {
+static void explain(oracle *o, dstok_encoder *enc, const char *name, const uint8_t *text, size_t n,
+                    int special) {
     oracle_tokens want = {0};
     dstok_tokens got = {0};
     uint8_t *small = malloc(n + 1);
@@ -92,7 +94,8 @@ static void explain(oracle *o, dstok_encoder *enc, const char *name, const uint8
     free(small);
 }
 
-bool oracle_compare(oracle *o, dstok_encoder *enc, const char *name, const uint8_t *text, size_t n, int special) {
+bool oracle_compare(oracle *o, dstok_encoder *enc, const char *name, const uint8_t *text, size_t n,
+                    int special) {
     static oracle_tokens want;
     dstok_tokens got;
     int same = compare(o, enc, text, n, special, &want, &got);

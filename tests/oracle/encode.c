@@ -157,13 +157,15 @@ static traced normalise(oracle *o, const uint8_t *text, size_t len, size_t base)
 typedef struct run {
     oracle *o;
     const traced *t;
-    size_t base; /* of the piece in t */
+    size_t base;   /* of the piece in t */
     size_t prefix; /* 1: the pretokenizer saw a blank before the piece */
     const uint8_t *piece;
     oracle_tokens *out;
 } run;
 
-static bool is_inside(const traced *t, size_t at) { return at < t->n && dstok__is_continuation(t->text[at]); }
+static bool is_inside(const traced *t, size_t at) {
+    return at < t->n && dstok__is_continuation(t->text[at]);
+}
 
 /* A dstok__piece_fn: one pretoken. */
 static dstok_status encode_pretoken(void *ctx, size_t begin, size_t end) {
@@ -200,7 +202,8 @@ static bool encode_plain(oracle *o, const traced *t, size_t begin, size_t end, o
 /* ---- added tokens ---- */
 
 /* The longest added token of one kind that stands at text[at]. */
-static const added *longest_added(const oracle *o, const uint8_t *text, size_t len, size_t at, bool normalized) {
+static const added *longest_added(const oracle *o, const uint8_t *text, size_t len, size_t at,
+                                  bool normalized) {
     const added *best = NULL;
     for (size_t i = 0; i < o->n_added; i++) {
         const added *a = &o->added[i];
@@ -229,7 +232,8 @@ static void put_added(const added *a, const traced *t, size_t begin, size_t end,
 
 /* Goes through t from left to right: at each place the longest token counts; under TEXT special ones are passed over;
  * lstrip and rstrip take in blanks. Text between tokens goes to `plain`. */
-static bool cut_added(oracle *o, const traced *t, bool normalized, int special, part_fn *plain, oracle_tokens *out) {
+static bool cut_added(oracle *o, const traced *t, bool normalized, int special, part_fn *plain,
+                      oracle_tokens *out) {
     size_t done = 0, at = 0;
     while (at < t->n && special != DSTOK_SPECIAL_PLAIN) {
         const added *a = longest_added(o, t->text, t->n, at, normalized);
@@ -244,7 +248,8 @@ static bool cut_added(oracle *o, const traced *t, bool normalized, int special, 
         while (a->lstrip && begin > done && dstok__uc_is_space(dstok__utf8_before(t->text + begin, &width))) {
             begin -= width;
         }
-        while (a->rstrip && end < t->n && dstok__uc_is_space(dstok__utf8_get(t->text + end, &width))) end += width;
+        while (a->rstrip && end < t->n && dstok__uc_is_space(dstok__utf8_get(t->text + end, &width)))
+            end += width;
         if (!plain(o, t, done, begin, special, out)) return false;
         put_added(a, t, begin, end, out);
         done = at = end;

@@ -70,17 +70,38 @@ static void put_merges(dstok__buf *b, const fixture *f) {
     }
 }
 
-static const char *or_null(const char *text) { return text != NULL ? text : "null"; }
+static const char *flag(const char *flags, size_t n, char letter) {
+    return memchr(flags, letter, n) != NULL ? "true" : "false";
+}
+
+static void put_added(dstok__buf *b, const char *lines) {
+    const char *comma = "";
+    for (const char *line = lines; line != NULL && *line != '\0'; comma = ",") {
+        size_t n = strcspn(line, ":"), stop = strcspn(line, "\n");
+        check(dstok__buf_printf(b, "%s{\"id\":0,\"content\":\"%.*s\",\"special\":%s,\"single_word\":%s,",
+                                comma, (int)(stop - n - 1), line + n + 1, flag(line, n, 's'),
+                                flag(line, n, 'w')));
+        check(dstok__buf_printf(b, "\"lstrip\":%s,\"rstrip\":%s,\"normalized\":%s}", flag(line, n, 'l'),
+                                flag(line, n, 'r'), flag(line, n, 'n')));
+        line += stop + (line[stop] == '\n');
+    }
+}
+
+static const char *or_null(const char *text) {
+    return text != NULL ? text : "null";
+}
 
 char *fixture_json(const fixture *f, size_t *n) {
     static const char byte_level[] =
         "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":false,\"use_regex\":true}";
     dstok__buf b;
     dstok__buf_init(&b, &dstok__default_alloc, 1 << 24);
-    check(dstok__buf_printf(&b, "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null,\"added_tokens\":%s,",
-                            f->added != NULL ? f->added : "[]"));
-    check(dstok__buf_printf(&b, "\"normalizer\":%s,\"pre_tokenizer\":%s,\"post_processor\":%s,", or_null(f->normalizer),
-                            f->pre_tokenizer != NULL ? f->pre_tokenizer : byte_level, or_null(f->post_processor)));
+    check(dstok__buf_printf(&b,
+                            "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null,\"added_tokens\":["));
+    put_added(&b, f->added);
+    check(dstok__buf_printf(&b, "],\"normalizer\":%s,\"pre_tokenizer\":%s,\"post_processor\":%s,",
+                            or_null(f->normalizer), f->pre_tokenizer != NULL ? f->pre_tokenizer : byte_level,
+                            or_null(f->post_processor)));
     check(dstok__buf_printf(&b, "\"decoder\":%s,\"model\":{\"type\":\"BPE\",%s\"vocab\":{", byte_level,
                             f->model != NULL ? f->model : ""));
     put_vocab(&b, f);
@@ -100,9 +121,31 @@ dstok_tokenizer *fixture_load(const fixture *f, const dstok_alloc *al) {
     options.alloc = al;
     dstok_status status = dstok_tokenizer_load_memory(json, n, NULL, 0, &options, &tok, &err);
     CHECK_EQ(status, DSTOK_OK);
-    if (status != DSTOK_OK) fprintf(stderr, "fixture: %s (offset %llu)\n", err.text, (unsigned long long)err.offset);
+    if (status != DSTOK_OK)
+        fprintf(stderr, "fixture: %s (offset %llu)\n", err.text, (unsigned long long)err.offset);
     free(json);
     if (tok == NULL) exit(1);
+    return tok;
+}
+
+char *fixture_ranks(size_t *n) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    dstok__buf b;
+    dstok__buf_init(&b, &dstok__default_alloc, 1 << 16);
+    for (unsigned byte = 0; byte < 256; byte++) {
+        check(dstok__buf_printf(&b, "%c%c== %u\n", digits[byte >> 2], digits[(byte & 3) << 4], byte));
+    }
+    check(dstok__buf_printf(&b, "YWE= 256\nYWFhYQ== 257\naGU= 258\nbGw= 259\naGVsbG8= 260\n"));
+    *n = b.len;
+    return (char *)b.data;
+}
+
+dstok_tokenizer *fixture_load_ranks(const char *meta) {
+    dstok_tokenizer *tok = NULL;
+    size_t n;
+    char *ranks = fixture_ranks(&n);
+    check(dstok_tokenizer_load_memory(ranks, n, meta, strlen(meta), NULL, &tok, NULL));
+    free(ranks);
     return tok;
 }
 
@@ -114,13 +157,14 @@ dstok_encoder *fixture_encoder(const dstok_tokenizer *tok) {
 }
 
 static const char *const words_merges[][2] = {
-    {"h", "e"},   {"l", "l"},     {"he", "ll"},  {"hell", "o"},       {" ", "hello"},   {"l", "o"},
-    {"w", "o"},   {"wo", "r"},    {"l", "d"},    {"wor", "ld"},       {" ", "world"},   {" ", " "},
-    {"  ", "  "}, {"a", "a"},     {"aa", "a"},   {"a", "b"},          {"aa", "aa"},     {"1", "2"},
-    {"12", "3"},  {"\n", "\n"},   {"e", "l"},    {"\xE4", "\xBD"},    {"\xA0", "\xE5"}, {"\xE4\xBD", "\xA0"},
+    {"h", "e"},   {"l", "l"},       {"he", "ll"}, {"hell", "o"},    {" ", "hello"},   {"l", "o"},
+    {"w", "o"},   {"wo", "r"},      {"l", "d"},   {"wor", "ld"},    {" ", "world"},   {" ", " "},
+    {"  ", "  "}, {"a", "a"},       {"aa", "a"},  {"a", "b"},       {"aa", "aa"},     {"1", "2"},
+    {"12", "3"},  {"\n", "\n"},     {"e", "l"},   {"\xE4", "\xBD"}, {"\xA0", "\xE5"}, {"\xE4\xBD", "\xA0"},
     {"'", "s"},   {"\xC3", "\xA9"}, {"o", " "},
 };
-const fixture fixture_words = {.merges = words_merges, .n_merges = sizeof words_merges / sizeof *words_merges};
+const fixture fixture_words = {.merges = words_merges,
+                               .n_merges = sizeof words_merges / sizeof *words_merges};
 
 void fixture_check_ids(dstok_encoder *enc, const char *text, int special, const uint32_t *want, size_t n,
                        const char *where) {

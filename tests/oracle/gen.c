@@ -51,10 +51,24 @@ static const range classes[][3] = {
 
 /* Texts that patterns treat in a way of their own. */
 static const char *const snippets[] = {
-    "'s",    "'S",    "'ll",      "'VE",     "'\xC5\xBF",     "\xE2\x80\x99s", "don't", "I'M",          "\r\n",
-    "\n\n",  " \n ",  "\n  ",     "  ",      "   x",          "\xC2\xA0",      "\xC2\x85", "\xE2\x80\xA8", "123",
-    "1234",  "3.14",  "a/\n",     "//\r\n",  "</",            "<|",            "|>",    "<|endoftext|>", "<|im_start|>",
-    "<think>", "\xEF\xBD\x9C", "<\xEF\xBD\x9CUser\xEF\xBD\x9C>", "CamelCase", "HTTPServer", "snake_case", "...", "==", "\xEF\xBB\xBF",
+    "'s",           "'S",
+    "'ll",          "'VE",
+    "'\xC5\xBF",    "\xE2\x80\x99s",
+    "don't",        "I'M",
+    "\r\n",         "\n\n",
+    " \n ",         "\n  ",
+    "  ",           "   x",
+    "\xC2\xA0",     "\xC2\x85",
+    "\xE2\x80\xA8", "123",
+    "1234",         "3.14",
+    "a/\n",         "//\r\n",
+    "</",           "<|",
+    "|>",           "<|endoftext|>",
+    "<|im_start|>", "<think>",
+    "\xEF\xBD\x9C", "<\xEF\xBD\x9CUser\xEF\xBD\x9C>",
+    "CamelCase",    "HTTPServer",
+    "snake_case",   "...",
+    "==",           "\xEF\xBB\xBF",
 };
 
 static uint32_t code_point(t_rng *rng, size_t class) {
@@ -145,12 +159,19 @@ size_t gen_bytes(t_rng *rng, uint8_t *out, size_t max) {
     size_t want = 1 + t_below(rng, (uint32_t)max - 15), n = 0;
     while (n < want) {
         switch (t_below(rng, 5)) {
-        case 0: out[n++] = (uint8_t)t_random(rng); break;
-        case 1: out[n++] = (uint8_t)(0x80 | t_below(rng, 0x80)); break;
-        case 2: out[n++] = ' '; break;
+        case 0:
+            out[n++] = (uint8_t)t_random(rng);
+            break;
+        case 1:
+            out[n++] = (uint8_t)(0x80 | t_below(rng, 0x80));
+            break;
+        case 2:
+            out[n++] = ' ';
+            break;
         case 3: { /* the head of a character */
             uint8_t c[4];
-            size_t width = dstok__utf8_put(c, code_point(rng, t_below(rng, N_CLASSES))), keep = 1 + t_below(rng, (uint32_t)width);
+            size_t width = dstok__utf8_put(c, code_point(rng, t_below(rng, N_CLASSES))),
+                   keep = 1 + t_below(rng, (uint32_t)width);
             if (n + keep > max) return n;
             memcpy(out + n, c, keep);
             n += keep;

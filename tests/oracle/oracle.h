@@ -30,6 +30,7 @@ void oracle_tokens_free(oracle_tokens *out);
 /* Encodes the text with both and CHECKs that ids, spans and flags are equal, that the spans tile the text, and that the
  * report counts what they leave out. Of the first few differences the smallest text that still differs is printed.
  * Returns whether all was equal. */
-bool oracle_compare(oracle *o, dstok_encoder *enc, const char *name, const uint8_t *text, size_t n, int special);
+bool oracle_compare(oracle *o, dstok_encoder *enc, const char *name, const uint8_t *text, size_t n,
+                    int special);
 
 #endif

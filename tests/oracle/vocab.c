@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 /* The pattern of a ByteLevel pretokenizer with use_regex. */
-static const char gpt2[] = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+static const char gpt2[] =
+    "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
 void *oracle_memory(size_t n) {
     void *p = calloc(n > 0 ? n : 1, 1);
@@ -128,7 +129,8 @@ static bool read_merge(oracle *o, json_t *item, uint32_t rank, merge *m) {
     char line[8192];
     uint8_t bytes[8192];
     size_t n_left, n_right;
-    const char *left = json_string_value(json_array_get(item, 0)), *right = json_string_value(json_array_get(item, 1));
+    const char *left = json_string_value(json_array_get(item, 0)),
+               *right = json_string_value(json_array_get(item, 1));
     if (json_is_string(item)) {
         snprintf(line, sizeof line, "%s", json_string_value(item));
         char *blank = strchr(line, ' ');
@@ -137,7 +139,8 @@ static bool read_merge(oracle *o, json_t *item, uint32_t rank, merge *m) {
         left = line;
         right = blank + 1;
     }
-    if (left == NULL || right == NULL || strlen(left) + strlen(right) >= sizeof bytes) return refuse("a bad merge");
+    if (left == NULL || right == NULL || strlen(left) + strlen(right) >= sizeof bytes)
+        return refuse("a bad merge");
     if (!bytes_of_key(left, bytes, &n_left) || !bytes_of_key(right, bytes + n_left, &n_right)) {
         return refuse("a merge outside of the byte-level alphabet");
     }
@@ -213,7 +216,8 @@ static bool add_step(oracle *o, dstok__step step, const char *pattern) {
 }
 
 static bool add_split(oracle *o, json_t *part) {
-    static const char *const names[] = {"Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"};
+    static const char *const names[] = {"Removed", "Isolated", "MergedWithPrevious", "MergedWithNext",
+                                        "Contiguous"};
     const char *behavior = json_string_value(json_object_get(part, "behavior"));
     json_t *pattern = json_object_get(part, "pattern");
     const char *regex = json_string_value(json_object_get(pattern, "Regex"));
@@ -231,7 +235,8 @@ static bool add_byte_level(oracle *o, json_t *part) {
     json_t *use_regex = json_object_get(part, "use_regex");
     o->prefix_space = json_is_true(json_object_get(part, "add_prefix_space"));
     if (json_is_false(use_regex)) return true;
-    dstok__step step = {.kind = DSTOK__STEP_REGEX, .behavior = DSTOK__ISOLATED, .dialect = DSTOK__DIALECT_ONIG};
+    dstok__step step = {
+        .kind = DSTOK__STEP_REGEX, .behavior = DSTOK__ISOLATED, .dialect = DSTOK__DIALECT_ONIG};
     return add_step(o, step, gpt2);
 }
 
@@ -249,7 +254,8 @@ static bool read_pretokenizer(oracle *o, json_t *part) {
     if (strcmp(type, "ByteLevel") == 0) return add_byte_level(o, part);
     if (strcmp(type, "Digits") == 0) {
         bool individual = json_is_true(json_object_get(part, "individual_digits"));
-        dstok__step step = {.kind = DSTOK__STEP_DIGITS, .behavior = individual ? DSTOK__ISOLATED : DSTOK__CONTIGUOUS};
+        dstok__step step = {.kind = DSTOK__STEP_DIGITS,
+                            .behavior = individual ? DSTOK__ISOLATED : DSTOK__CONTIGUOUS};
         return add_step(o, step, NULL);
     }
     return refuse("a pre_tokenizer it does not have");
@@ -283,7 +289,8 @@ static void normalise_added(oracle *o) {
     for (size_t i = 0; i < o->n_added; i++) {
         added *a = &o->added[i];
         if (!a->normalized || o->n_norms == 0) continue;
-        if (dstok__normalize(&o->normalized, o->norms, o->n_norms, a->text, a->n, 1 << 20) != DSTOK_OK) continue;
+        if (dstok__normalize(&o->normalized, o->norms, o->n_norms, a->text, a->n, 1 << 20) != DSTOK_OK)
+            continue;
         uint8_t *text = oracle_memory(o->normalized.len);
         memcpy(text, o->normalized.text, o->normalized.len);
         free(a->text);
@@ -348,7 +355,8 @@ static void read_ranks(oracle *o, const char *data, size_t n) {
     for (size_t i = 0; i < n; i++) lines += data[i] == '\n';
     o->tokens = oracle_memory((lines + 1) * sizeof *o->tokens);
     for (const char *line = data, *end = data + n; line < end;) {
-        const char *stop = memchr(line, '\n', (size_t)(end - line)), *blank = memchr(line, ' ', (size_t)(end - line));
+        const char *stop = memchr(line, '\n', (size_t)(end - line)),
+                   *blank = memchr(line, ' ', (size_t)(end - line));
         if (stop == NULL) stop = end;
         if (blank != NULL && blank < stop) {
             token *t = &o->tokens[o->n_tokens++];
@@ -362,7 +370,9 @@ static void read_ranks(oracle *o, const char *data, size_t n) {
 }
 
 static bool read_rank_file(oracle *o, const char *data, size_t n, const char *pattern, const char *meta) {
-    dstok__step step = {.kind = DSTOK__STEP_REGEX, .behavior = DSTOK__REMOVED, .invert = true,
+    dstok__step step = {.kind = DSTOK__STEP_REGEX,
+                        .behavior = DSTOK__REMOVED,
+                        .invert = true,
                         .dialect = DSTOK__DIALECT_FANCY};
     o->is_ranks = o->whole_pieces = true;
     read_ranks(o, data, n);
@@ -388,8 +398,10 @@ oracle *oracle_load(const char *data, size_t n, const char *pattern, const char 
     dstok_error err = {.status = DSTOK_OK};
     o->unk = NO_ID;
     dstok__normalized_init(&o->normalized, &dstok__default_alloc);
-    bool ok = n > 0 && data[0] == '{' ? read_tokenizer_json(o, data, n) : read_rank_file(o, data, n, pattern, meta);
-    if (ok && (dstok__pretok_new(&dstok__default_alloc, o->steps, o->n_steps, false, &o->pretok, &err) != DSTOK_OK ||
+    bool ok =
+        n > 0 && data[0] == '{' ? read_tokenizer_json(o, data, n) : read_rank_file(o, data, n, pattern, meta);
+    if (ok && (dstok__pretok_new(&dstok__default_alloc, o->steps, o->n_steps, false, &o->pretok, &err) !=
+                   DSTOK_OK ||
                dstok__regex_scratch_new(&dstok__default_alloc, &o->scratch) != DSTOK_OK)) {
         ok = refuse(err.text);
     }

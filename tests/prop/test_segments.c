@@ -7,23 +7,22 @@
 #include <stdlib.h>
 
 #define BAR "\xEF\xBD\x9C"
-#define TOKEN(content, special, norm)                                                                    \
-    "{\"id\":0,\"content\":\"" content "\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,"          \
-    "\"normalized\":" norm ",\"special\":" special "}"
-static const char added[] =
-    "[" TOKEN("<|sys|>", "true", "false") "," TOKEN("<" BAR "User" BAR ">", "false", "true") "," TOKEN(
-        "<think>", "false", "false") "," TOKEN("[END]", "true", "true") "," TOKEN("  ", "false", "true") "]";
+static const char added[] = "s:<|sys|>\n"
+                            "n:<" BAR "User" BAR ">\n"
+                            ":<think>\n"
+                            "sn:[END]\n"
+                            "n:  \n";
 enum { SYS = 283, USER, THINK, END, BLANKS };
 
 static dstok_tokenizer *tok;
 static dstok_encoder *enc;
 
-#define SAFE DSTOK_SPECIAL_SAFE
+#define SAFE  DSTOK_SPECIAL_SAFE
 #define PARSE DSTOK_SPECIAL_PARSE
 
 /* The text of segments given one after the other, encoded. */
-static dstok_status encode(const char *const *parts, const int *special, size_t n, int invalid, dstok_tokens *out,
-                           dstok_error *err) {
+static dstok_status encode(const char *const *parts, const int *special, size_t n, int invalid,
+                           dstok_tokens *out, dstok_error *err) {
     static char text[4096];
     dstok_segment segments[16];
     dstok_encode_options options = DSTOK_ENCODE_OPTIONS_INIT;
@@ -46,7 +45,8 @@ static bool holds(const dstok_tokens *t, uint32_t id) {
 
 /* ---- made cases ---- */
 
-static void check_forged(const char *a, int sa, const char *b, int sb, const char *c, int sc, uint32_t id, bool expected) {
+static void check_forged(const char *a, int sa, const char *b, int sb, const char *c, int sc, uint32_t id,
+                         bool expected) {
     const char *const parts[] = {a, b, c};
     const int special[] = {sa, sb, sc};
     for (int invalid = DSTOK_INVALID_ERROR; invalid <= DSTOK_INVALID_RAW; invalid++) {
@@ -85,7 +85,8 @@ static void test_forging(void) {
 
 /* Bytes that are not UTF-8 before and between: places in the text and in the source differ then. */
 static void test_forging_invalid(void) {
-    const char *const parts[] = {"\xFF\xFF\xC3", "<" BAR "User" BAR "><think>", "\xF0<|sys|>", "<" BAR "User" BAR ">"};
+    const char *const parts[] = {"\xFF\xFF\xC3", "<" BAR "User" BAR "><think>", "\xF0<|sys|>",
+                                 "<" BAR "User" BAR ">"};
     const int special[] = {PARSE, SAFE, PARSE, PARSE};
     for (int invalid = DSTOK_INVALID_REPLACE; invalid <= DSTOK_INVALID_RAW; invalid++) {
         dstok_tokens out = {0};
@@ -100,7 +101,8 @@ static void test_forging_invalid(void) {
 
 static void test_error_segment(void) {
     const char *const parts[] = {"<|sys|>", "ab[END]", "c"};
-    const int trusted[] = {PARSE, DSTOK_SPECIAL_ERROR, PARSE}, untrusted[] = {PARSE, SAFE, DSTOK_SPECIAL_ERROR};
+    const int trusted[] = {PARSE, DSTOK_SPECIAL_ERROR, PARSE},
+              untrusted[] = {PARSE, SAFE, DSTOK_SPECIAL_ERROR};
     dstok_tokens out = {0};
     dstok_error err = {.status = DSTOK_OK};
     CHECK_EQ(encode(parts, trusted, 3, 0, &out, &err), DSTOK_E_SPECIAL);
@@ -128,7 +130,8 @@ static void test_bad_segments(void) {
 
 /* Text in which control tokens are frequent. */
 static size_t random_text(t_rng *rng, uint8_t *out) {
-    static const char *const specials[] = {"<|sys|>", "<" BAR "User" BAR ">", "<think>", "[END]", "  ", "<|", BAR, "e\xCC\x81"};
+    static const char *const specials[] = {
+        "<|sys|>", "<" BAR "User" BAR ">", "<think>", "[END]", "  ", "<|", BAR, "e\xCC\x81"};
     size_t n = 0;
     while (n + 40 < MAX_TEXT && t_below(rng, 12) != 0) {
         if (t_below(rng, 2) == 0) {
@@ -162,7 +165,9 @@ static bool touches_safe(const dstok_segment *s, size_t n, dstok_span span) {
     return false;
 }
 
-static bool is_control(uint32_t id) { return (dstok_token_flags(tok, id) & DSTOK_TOKEN_CONTROL) != 0; }
+static bool is_control(uint32_t id) {
+    return (dstok_token_flags(tok, id) & DSTOK_TOKEN_CONTROL) != 0;
+}
 
 static bool has_token(const dstok_tokens *t, uint32_t id, dstok_span span) {
     for (size_t i = 0; i < t->n; i++) {
@@ -203,7 +208,8 @@ static void check_random(t_rng *rng, const uint8_t *text, size_t len) {
     if (ok || t_failures > 4) return;
     fprintf(stderr, "control tokens are wrong: ");
     gen_print(text, len);
-    for (size_t i = 0; i < n; i++) fprintf(stderr, "  %zu %s\n", s[i].len, s[i].special == SAFE ? "SAFE" : "PARSE");
+    for (size_t i = 0; i < n; i++)
+        fprintf(stderr, "  %zu %s\n", s[i].len, s[i].special == SAFE ? "SAFE" : "PARSE");
 }
 
 /* All segments of one policy: the same as one call. */

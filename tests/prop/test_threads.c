@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define THREADS 16
-#define ENCODES 10000
-#define TEXTS 200
+#define THREADS  16
+#define ENCODES  10000
+#define TEXTS    200
 #define MAX_TEXT 120
 
 typedef struct sample {
@@ -56,9 +56,11 @@ static size_t work(uint64_t seed) {
         uint8_t back[MAX_TEXT * 3];
         size_t n;
         if (enc == NULL && dstok_encoder_new(tok, &enc) != DSTOK_OK) return faults + 1;
-        faults += !encode_sample(enc, s, &t) || t.n != s->n || memcmp(t.ids, s->ids, t.n * sizeof *t.ids) != 0;
+        faults +=
+            !encode_sample(enc, s, &t) || t.n != s->n || memcmp(t.ids, s->ids, t.n * sizeof *t.ids) != 0;
         if (i % 8 == 0) {
-            faults += dstok_decode(tok, s->ids, s->n, DSTOK_DECODE_REPLACE, 0, back, sizeof back, &n, NULL, NULL) != DSTOK_OK;
+            faults += dstok_decode(tok, s->ids, s->n, DSTOK_DECODE_REPLACE, 0, back, sizeof back, &n, NULL,
+                                   NULL) != DSTOK_OK;
             faults += dstok_encode_view(enc, "\xFF", 1, NULL, &t, NULL) != DSTOK_E_UTF8;
         }
         if (i % 100 == 99) {
@@ -104,13 +106,13 @@ static void test_fork(void) {
 int main(void) {
     fixture f = fixture_words;
     f.normalizer = "{\"type\":\"NFC\"}";
-    f.added = "[{\"id\":0,\"content\":\"<|im_start|>\",\"single_word\":false,\"lstrip\":true,\"rstrip\":false,"
-              "\"normalized\":false,\"special\":true}]";
+    f.added = "sl:<|im_start|>\n";
     for (int i = 0; i < 2; i++) {
         if (i == 1) { /* no family has this pattern: the threads share machine code of PCRE2 */
-            f.pre_tokenizer = "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":"
-                              "\"\\\\p{L}+(?!x)|\\\\s+$|\\\\d{1,2}\"},\"behavior\":\"Isolated\",\"invert\":false},"
-                              "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":false}]}";
+            f.pre_tokenizer =
+                "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":"
+                "\"\\\\p{L}+(?!x)|\\\\s+$|\\\\d{1,2}\"},\"behavior\":\"Isolated\",\"invert\":false},"
+                "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":false}]}";
         }
         tok = fixture_load(&f, NULL);
         make_samples();

@@ -97,7 +97,8 @@ class HuggingFace:
             data = json.load(source)
         self.tokens, _, _ = common.read_tokens(path)
         added = self.tokenizer.get_added_tokens_decoder()  # the file's own numbers for them do not count
-        self.tokens.update((number, token.content.encode()) for number, token in added.items())
+        for number, token in added.items():
+            self.tokens.setdefault(number, token.content.encode())  # an id may stand for a token of the model too
         self.added = set(added)
         self.normalizer = (data["normalizer"] or {}).get("type")
         self.specials = [one["content"] for one in data["added_tokens"]]

@@ -47,9 +47,9 @@ static inline void util_check_error(dstok_status status, const dstok_error *err,
 }
 
 /* How many added tokens the chat template was found to use. */
-static inline size_t util_in_template(const dstok__spec *s) {
+static inline size_t util_named(const dstok__spec *s) {
     size_t n = 0;
-    for (size_t i = 0; i < s->n_added; i++) n += s->added[i].in_template;
+    for (size_t i = 0; i < s->n_added; i++) n += s->added[i].is_named;
     return n;
 }
 

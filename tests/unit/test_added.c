@@ -22,15 +22,16 @@ static dstok__verdict accept_all(void *ctx, const entry *e, size_t begin, size_t
 }
 
 /* "id[begin,end) ..." of all matches in a text. */
-static const char *matches(const dstok__added_set *set, const char *text, dstok__policy_fn *policy, void *ctx) {
+static const char *matches(const dstok__added_set *set, const char *text, dstok__policy_fn *policy,
+                           void *ctx) {
     static char out[1000];
     size_t n = 0, pos = 0;
     dstok__added_match m;
     bool refused;
     out[0] = '\0';
     while (dstok__added_find(set, (const uint8_t *)text, strlen(text), pos, policy, ctx, &m, &refused)) {
-        n += (size_t)snprintf(out + n, sizeof out - n, "%s%u[%zu,%zu)%s", n > 0 ? " " : "", m.entry->id, m.begin, m.end,
-                              refused ? "!" : "");
+        n += (size_t)snprintf(out + n, sizeof out - n, "%s%u[%zu,%zu)%s", n > 0 ? " " : "", m.entry->id,
+                              m.begin, m.end, refused ? "!" : "");
         if (refused) break;
         pos = m.end;
     }
@@ -44,14 +45,16 @@ static void build(dstok__added_set *set, const dstok_alloc *al, const entry *lis
 }
 
 static void test_longest(void) {
-    const entry list[] = {make("ab", 1), make("bc", 2), make("<a>", 3), make("<a>b", 4), make("x", 5), make("<a>", 6)};
+    const entry list[] = {make("ab", 1),   make("bc", 2), make("<a>", 3),
+                          make("<a>b", 4), make("x", 5),  make("<a>", 6)};
     t_heap heap = {0};
     dstok_alloc al = t_heap_alloc(&heap);
     dstok__added_set set;
     build(&set, &al, list, 6);
     CHECK_STR(matches(&set, "abc", accept_all, NULL), "1[0,2)");
     CHECK_STR(matches(&set, "aabcc", accept_all, NULL), "1[1,3)");
-    CHECK_STR(matches(&set, "<a>b<a>c", accept_all, NULL), "4[0,4) 6[4,7)"); /* of equal texts the last one stays */
+    CHECK_STR(matches(&set, "<a>b<a>c", accept_all, NULL),
+              "4[0,4) 6[4,7)"); /* of equal texts the last one stays */
     CHECK_STR(matches(&set, "<<a>", accept_all, NULL), "6[1,4)");
     CHECK_STR(matches(&set, "x<", accept_all, NULL), "5[0,1)");
     CHECK_STR(matches(&set, "xx", accept_all, NULL), "5[0,1) 5[1,2)");
@@ -101,9 +104,14 @@ static void test_flags(void) {
     CHECK_STR(matches(&set, "ab", accept_all, NULL), "0[0,2)");
     CHECK_STR(matches(&set, "cab", accept_all, NULL), "");
     CHECK_STR(matches(&set, "abc ab-ab_ab", accept_all, NULL), "0[4,6)");
-    CHECK_STR(matches(&set, "\xC3\xA9" "ab", accept_all, NULL), "");
+    CHECK_STR(matches(&set,
+                      "\xC3\xA9"
+                      "ab",
+                      accept_all, NULL),
+              "");
     CHECK_STR(matches(&set, "a\xC3\xA9 \xC3\xA9!", accept_all, NULL), "3[4,6)");
-    CHECK_STR(matches(&set, "x  <s> \n<s> y", accept_all, NULL), "1[1,8) 1[8,12)"); /* not into the one before */
+    CHECK_STR(matches(&set, "x  <s> \n<s> y", accept_all, NULL),
+              "1[1,8) 1[8,12)"); /* not into the one before */
     CHECK_STR(matches(&set, "x <m>\xC2\xA0\xC2\x85z", accept_all, NULL), "2[2,9)");
     CHECK_STR(matches(&set, "x <m>", accept_all, NULL), "2[2,5)");
     CHECK_STR(matches(&set, "  <s>", accept_all, NULL), "1[0,5)");
@@ -125,7 +133,8 @@ static void test_many_prefixes(void) {
     dstok__added_set set;
     memset(text, 'a', N);
     text[N] = '\0';
-    for (uint32_t i = 0; i < N; i++) list[i] = (entry){.text = (const uint8_t *)text, .n = i + 1, .id = i + 1};
+    for (uint32_t i = 0; i < N; i++)
+        list[i] = (entry){.text = (const uint8_t *)text, .n = i + 1, .id = i + 1};
     build(&set, &dstok__default_alloc, list, N);
     for (size_t limit = N; limit > N - DSTOK_ADDED_PREFIXES; limit--) {
         dstok__added_match m;
@@ -179,10 +188,12 @@ static bool naive_find(const entry *list, size_t n, const uint8_t *text, size_t 
         *id = best->id;
         *begin = at;
         *end = stop;
-        while (best->lstrip && *begin > pos && dstok__uc_is_space(dstok__utf8_before(text + *begin, &width))) {
+        while (best->lstrip && *begin > pos &&
+               dstok__uc_is_space(dstok__utf8_before(text + *begin, &width))) {
             *begin -= width;
         }
-        while (best->rstrip && *end < len && dstok__uc_is_space(dstok__utf8_get(text + *end, &width))) *end += width;
+        while (best->rstrip && *end < len && dstok__uc_is_space(dstok__utf8_get(text + *end, &width)))
+            *end += width;
         return true;
     }
     return false;

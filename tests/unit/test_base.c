@@ -63,7 +63,8 @@ static void test_quote(void) {
     check_quote("\n\n\n", 3, 8, "\\x0A...");
     for (size_t cap = 8; cap < 20; cap++) { /* never half of a character */
         char out[32];
-        dstok__quote("\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC", 21, out, cap);
+        dstok__quote("\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC",
+                     21, out, cap);
         size_t n = strlen(out);
         CHECK(n < cap && n >= 3 && (n - 3) % 3 == 0);
     }

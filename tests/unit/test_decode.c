@@ -8,12 +8,8 @@
 
 #include <stdlib.h>
 
-#define MAX_IDS 40
+#define MAX_IDS   40
 #define MAX_BYTES 4000
-
-#define ADDED(content, special)                                                                          \
-    "{\"id\":0,\"content\":\"" content "\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,"          \
-    "\"normalized\":false,\"special\":" special "}"
 
 static dstok_tokenizer *tok;
 
@@ -84,7 +80,8 @@ static void check(const uint32_t *ids, size_t n, int mode, int skip_special) {
     uint8_t *out = malloc(want.n + 1);
     dstok_status status = dstok_decode(tok, ids, n, mode, skip_special, out, want.n, &got_n, &unknown, &err);
     bool same = status == want.status;
-    if (status == DSTOK_OK) same = same && got_n == want.n && unknown == want.unknown && memcmp(out, want.bytes, want.n) == 0;
+    if (status == DSTOK_OK)
+        same = same && got_n == want.n && unknown == want.unknown && memcmp(out, want.bytes, want.n) == 0;
     CHECK(same);
     if (!same && t_failures < 4) {
         fprintf(stderr, "mode %d skip %d: ", mode, skip_special);
@@ -96,7 +93,8 @@ static void check(const uint32_t *ids, size_t n, int mode, int skip_special) {
     if (want.n > 0 && status == DSTOK_OK) { /* one byte too little */
         uint8_t *less = malloc(want.n);
         less[want.n - 1] = 0xAA;
-        CHECK_EQ(dstok_decode(tok, ids, n, mode, skip_special, less, want.n - 1, &got_n, NULL, NULL), DSTOK_E_SPACE);
+        CHECK_EQ(dstok_decode(tok, ids, n, mode, skip_special, less, want.n - 1, &got_n, NULL, NULL),
+                 DSTOK_E_SPACE);
         CHECK_EQ(got_n, want.n);
         CHECK_EQ(less[want.n - 1], 0xAA);
         free(less);
@@ -114,14 +112,21 @@ static void check_all(const uint32_t *ids, size_t n) {
 /* Byte tokens, tokens that cut characters, words, specials, ids without a token. */
 static uint32_t random_id(t_rng *rng) {
     switch (t_below(rng, 8)) {
-    case 0: return 256 + t_below(rng, 29);
-    case 1: return 277 + t_below(rng, 3); /* E4 BD, A0 E5, E4 BD A0 */
-    case 2: return 0xC2 + t_below(rng, 0x33);
+    case 0:
+        return 256 + t_below(rng, 29);
+    case 1:
+        return 277 + t_below(rng, 3); /* E4 BD, A0 E5, E4 BD A0 */
+    case 2:
+        return 0xC2 + t_below(rng, 0x33);
     case 3:
-    case 4: return 0x80 + t_below(rng, 0x40);
-    case 5: return (uint32_t)t_random(rng);
-    case 6: return 285 + t_below(rng, 3);
-    default: return t_below(rng, 256);
+    case 4:
+        return 0x80 + t_below(rng, 0x40);
+    case 5:
+        return (uint32_t)t_random(rng);
+    case 6:
+        return 285 + t_below(rng, 3);
+    default:
+        return t_below(rng, 256);
     }
 }
 
@@ -164,12 +169,18 @@ static void test_made(void) {
     char out[64];
     size_t n, unknown;
     /* A special token between the bytes of a character: skipped, they come together again. */
-    CHECK_EQ(dstok_decode(tok, ids, 6, DSTOK_DECODE_STRICT, 1, out, sizeof out, &n, &unknown, NULL), DSTOK_E_UTF8);
-    CHECK_EQ(dstok_decode(tok, ids, 6, DSTOK_DECODE_LOSSLESS, 0, out, sizeof out, &n, &unknown, NULL), DSTOK_OK);
+    CHECK_EQ(dstok_decode(tok, ids, 6, DSTOK_DECODE_STRICT, 1, out, sizeof out, &n, &unknown, NULL),
+             DSTOK_E_UTF8);
+    CHECK_EQ(dstok_decode(tok, ids, 6, DSTOK_DECODE_LOSSLESS, 0, out, sizeof out, &n, &unknown, NULL),
+             DSTOK_OK);
     CHECK_EQ(n, 5 + 7 + 1 + 3 + 2);
-    CHECK_MEM(out, "hello<|sys|>\xE4" "cat\xBD\xA0", n);
+    CHECK_MEM(out,
+              "hello<|sys|>\xE4"
+              "cat\xBD\xA0",
+              n);
     const uint32_t split[] = {0xE4, 283, 0xBD, 0xA0};
-    CHECK_EQ(dstok_decode(tok, split, 4, DSTOK_DECODE_STRICT, 1, out, sizeof out, &n, &unknown, NULL), DSTOK_OK);
+    CHECK_EQ(dstok_decode(tok, split, 4, DSTOK_DECODE_STRICT, 1, out, sizeof out, &n, &unknown, NULL),
+             DSTOK_OK);
     CHECK_EQ(n, 3);
     CHECK_MEM(out, "\xE4\xBD\xA0", 3);
 }
@@ -196,7 +207,7 @@ static void test_errors(void) {
 
 int main(void) {
     fixture f = fixture_words;
-    f.added = "[" ADDED("<|sys|>", "true") "," ADDED("cat", "false") "," ADDED("\xE4\xBD\xA0", "false") "]";
+    f.added = "s:<|sys|>\n:cat\n:\xE4\xBD\xA0\n";
     tok = fixture_load(&f, NULL);
     test_random();
     test_cut_characters();

@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define ADDED(content, special)                                                                          \
-    "{\"id\":0,\"content\":\"" content "\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,"          \
-    "\"normalized\":false,\"special\":" special "}"
-
 static dstok_tokenizer *tok;
 static dstok_encoder *enc;
 
@@ -79,20 +75,23 @@ static void test_template(void) {
     fixture f = fixture_words;
     dstok_encode_options options = DSTOK_ENCODE_OPTIONS_INIT;
     dstok_tokens t = {0};
-    f.added = "[" ADDED("<s>", "true") "," ADDED("</s>", "true") "]";
-    f.post_processor = "{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"<s>\",\"type_id\":0}},"
-                       "{\"Sequence\":{\"id\":\"A\",\"type_id\":0}},{\"SpecialToken\":{\"id\":\"</s>\",\"type_id\":0}}],"
-                       "\"pair\":[{\"Sequence\":{\"id\":\"A\",\"type_id\":0}},{\"Sequence\":{\"id\":\"B\",\"type_id\":1}}],"
-                       "\"special_tokens\":{\"<s>\":{\"id\":\"<s>\",\"ids\":[283],\"tokens\":[\"<s>\"]},"
-                       "\"</s>\":{\"id\":\"</s>\",\"ids\":[284],\"tokens\":[\"</s>\"]}}}";
+    f.added = "s:<s>\ns:</s>\n";
+    f.post_processor =
+        "{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"<s>\",\"type_id\":0}},"
+        "{\"Sequence\":{\"id\":\"A\",\"type_id\":0}},{\"SpecialToken\":{\"id\":\"</s>\",\"type_id\":0}}],"
+        "\"pair\":[{\"Sequence\":{\"id\":\"A\",\"type_id\":0}},{\"Sequence\":{\"id\":\"B\",\"type_id\":1}}],"
+        "\"special_tokens\":{\"<s>\":{\"id\":\"<s>\",\"ids\":[283],\"tokens\":[\"<s>\"]},"
+        "\"</s>\":{\"id\":\"</s>\",\"ids\":[284],\"tokens\":[\"</s>\"]}}}";
     open_fixture(&f);
     CHECK_EQ(dstok_encode_view(enc, "hello", 5, &options, &t, NULL), DSTOK_OK);
     CHECK_EQ(t.n, 1);
     options.add_special = 1;
     CHECK_EQ(dstok_encode_view(enc, "hello", 5, &options, &t, NULL), DSTOK_OK);
     CHECK(t.n == 3 && t.ids[0] == 283 && t.ids[1] == 259 && t.ids[2] == 284);
-    CHECK(t.n == 3 && t.spans[0].begin == 0 && t.spans[0].end == 0 && t.spans[2].begin == 5 && t.spans[2].end == 5);
-    CHECK(t.n == 3 && t.flags[0] == DSTOK_FLAG_TEMPLATE && t.flags[1] == 0 && t.flags[2] == DSTOK_FLAG_TEMPLATE);
+    CHECK(t.n == 3 && t.spans[0].begin == 0 && t.spans[0].end == 0 && t.spans[2].begin == 5 &&
+          t.spans[2].end == 5);
+    CHECK(t.n == 3 && t.flags[0] == DSTOK_FLAG_TEMPLATE && t.flags[1] == 0 &&
+          t.flags[2] == DSTOK_FLAG_TEMPLATE);
     CHECK_EQ(dstok_encode_view(enc, "", 0, &options, &t, NULL), DSTOK_OK);
     CHECK_EQ(t.n, 2);
     CHECK_EQ(dstok_encode_report(enc)->n_dropped, 0);
@@ -125,7 +124,8 @@ static void test_unknown(void) {
     open_fixture(&f);
     options.strict = 0;
     CHECK_EQ(dstok_encode_view(enc, "a!?c", 4, &options, &t, NULL), DSTOK_OK); /* "!?" is one pretoken */
-    CHECK(t.n == 3 && t.ids[1] == '#' && t.flags[1] == DSTOK_FLAG_UNKNOWN && t.spans[1].begin == 1 && t.spans[1].end == 3);
+    CHECK(t.n == 3 && t.ids[1] == '#' && t.flags[1] == DSTOK_FLAG_UNKNOWN && t.spans[1].begin == 1 &&
+          t.spans[1].end == 3);
     CHECK_EQ(dstok_encode_report(enc)->n_unknown, 2);
     CHECK_EQ(dstok_encode_report(enc)->n_dropped, 0);
     close_both();
@@ -134,9 +134,10 @@ static void test_unknown(void) {
 static void test_dropped(void) {
     fixture f = fixture_words;
     dstok_tokens t = {0};
-    f.pre_tokenizer = "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\" +\"},"
-                      "\"behavior\":\"Removed\",\"invert\":false},{\"type\":\"ByteLevel\",\"add_prefix_space\":false,"
-                      "\"use_regex\":false}]}";
+    f.pre_tokenizer =
+        "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\" +\"},"
+        "\"behavior\":\"Removed\",\"invert\":false},{\"type\":\"ByteLevel\",\"add_prefix_space\":false,"
+        "\"use_regex\":false}]}";
     open_fixture(&f);
     CHECK_EQ(dstok_encode_view(enc, "  hello   world ", 16, NULL, &t, NULL), DSTOK_OK);
     CHECK(t.n == 2 && t.ids[0] == 259 && t.ids[1] == 265);
@@ -153,7 +154,8 @@ static void check_ids(const dstok_tokens *t, const uint32_t *want, size_t n) {
 }
 
 static void test_invalid(void) {
-    static const char text[] = "ab\xE4\xBD" "c\xFF\xFE hello";
+    static const char text[] = "ab\xE4\xBD"
+                               "c\xFF\xFE hello";
     dstok_encode_options options = DSTOK_ENCODE_OPTIONS_INIT;
     dstok_tokens t = {0};
     dstok_error err = {.status = DSTOK_OK};
@@ -162,8 +164,10 @@ static void test_invalid(void) {
     CHECK_EQ(err.offset, 2);
     options.invalid = DSTOK_INVALID_REPLACE;
     CHECK_EQ(dstok_encode_view(enc, text, sizeof text - 1, &options, &t, NULL), DSTOK_OK);
-    check_ids(&t, (const uint32_t[]){271, 0xEF, 0xBF, 0xBD, 'c', 0xEF, 0xBF, 0xBD, 0xEF, 0xBF, 0xBD, 260}, 12);
-    CHECK(t.n == 12 && t.spans[1].begin == 2 && t.spans[1].end == 4 && t.spans[5].begin == 5 && t.spans[5].end == 6);
+    check_ids(&t, (const uint32_t[]){271, 0xEF, 0xBF, 0xBD, 'c', 0xEF, 0xBF, 0xBD, 0xEF, 0xBF, 0xBD, 260},
+              12);
+    CHECK(t.n == 12 && t.spans[1].begin == 2 && t.spans[1].end == 4 && t.spans[5].begin == 5 &&
+          t.spans[5].end == 6);
     CHECK(t.n == 12 && t.spans[11].begin == 7 && t.spans[11].end == 13 && t.flags[1] == DSTOK_FLAG_PARTIAL);
     CHECK_EQ(dstok_encode_report(enc)->n_invalid, 3);
     CHECK_EQ(dstok_encode_report(enc)->first_invalid, 2);
@@ -222,7 +226,7 @@ static void test_lookups(void) {
     uint32_t id = 1;
     dstok_info info = {.struct_size = sizeof info};
     fixture f = fixture_words;
-    f.added = "[" ADDED("<s>", "true") "," ADDED("hello", "false") "]";
+    f.added = "s:<s>\n:hello\n";
     open_fixture(&f);
     CHECK_EQ(dstok_token_bytes(tok, 260, &bytes, &n), DSTOK_OK);
     CHECK_EQ(n, 6);
@@ -234,7 +238,8 @@ static void test_lookups(void) {
     CHECK_EQ(id, 260);
     CHECK_EQ(dstok_token_id(tok, "<s>", 3, &id), DSTOK_OK);
     CHECK_EQ(id, 283);
-    CHECK_EQ(dstok_token_id(tok, "hello", 5, &id), DSTOK_OK); /* content of an added token that was in the vocabulary */
+    CHECK_EQ(dstok_token_id(tok, "hello", 5, &id),
+             DSTOK_OK); /* content of an added token that was in the vocabulary */
     CHECK_EQ(id, 259);
     CHECK_EQ(dstok_token_id(tok, "nothing", 7, &id), DSTOK_E_BAD_ID);
     CHECK_EQ(dstok_token_id(tok, "", 0, &id), DSTOK_E_BAD_ID);
@@ -256,18 +261,31 @@ static void test_lookups(void) {
 
 /* ---- long inputs ---- */
 
-#define LONG 1000000
+#define LONG          1000000
 #define LIMIT_SECONDS 20 /* a sanitizer on a slow machine; a release build needs well under one */
 
 /* 10^6 times one unit: what a program that reads strange files meets. */
 static const struct long_text {
     const char *name, *unit;
 } long_texts[] = {
-    {"a", "a"},           {"blanks", " "},          {"=", "="},          {"line ends", "\n"},
-    {"0", "0"},           {"^", "^"},               {"Z", "Z"},          {"CR LF", "\r\n"},
-    {"a and blank", "a "}, {"ab", "ab"},            {"'", "'"},          {"U+7684", "\xE7\x9A\x84"},
-    {"U+1F600", "\xF0\x9F\x98\x80"}, {"no-break blanks", "\xC2\xA0"}, {"U+0301", "\xCC\x81"},
-    {"marks out of order", "\xCC\x81\xCC\xA3"},     {"blank, line end", " \n"}, {"Aa", "Aa"},
+    {"a", "a"},
+    {"blanks", " "},
+    {"=", "="},
+    {"line ends", "\n"},
+    {"0", "0"},
+    {"^", "^"},
+    {"Z", "Z"},
+    {"CR LF", "\r\n"},
+    {"a and blank", "a "},
+    {"ab", "ab"},
+    {"'", "'"},
+    {"U+7684", "\xE7\x9A\x84"},
+    {"U+1F600", "\xF0\x9F\x98\x80"},
+    {"no-break blanks", "\xC2\xA0"},
+    {"U+0301", "\xCC\x81"},
+    {"marks out of order", "\xCC\x81\xCC\xA3"},
+    {"blank, line end", " \n"},
+    {"Aa", "Aa"},
 };
 
 static void encode_long(const struct long_text *t, const char *how) {
@@ -301,12 +319,12 @@ static void test_long(const char *how, const char *split, const char *normalizer
     free(json);
 }
 
-#define SPLIT(regex)                                                                                     \
-    "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" regex            \
-    "\"},\"behavior\":\"Isolated\",\"invert\":false},{\"type\":\"ByteLevel\",\"add_prefix_space\":false,"       \
+#define SPLIT(regex)                                                                                         \
+    "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" regex          \
+    "\"},\"behavior\":\"Isolated\",\"invert\":false},{\"type\":\"ByteLevel\",\"add_prefix_space\":false,"    \
     "\"use_regex\":false}]}"
-#define CL100K                                                                                           \
-    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}|"                  \
+#define CL100K                                                                                               \
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}|"                    \
     " ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
 
 int main(void) {

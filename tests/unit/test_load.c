@@ -82,7 +82,7 @@ static void test_mini(void) {
     CHECK(strncmp(l.s.steps[1].pattern, "'s|'t|", 6) == 0);
     CHECK_EQ(l.s.n_template, 2);
     CHECK(!l.s.template_items[0].is_text && l.s.template_items[0].id == 265 && l.s.template_items[1].is_text);
-    CHECK_EQ(util_in_template(&l.s), 0);
+    CHECK_EQ(util_named(&l.s), 0);
     CHECK_EQ(l.s.n_warnings, 0);
     dstok__spec_free(&l.s);
     free(text);
@@ -548,11 +548,12 @@ static void test_config(void) {
     load(&l, text, n, config);
     CHECK_EQ(l.status, DSTOK_OK);
     check_template(&l.s, "265 A 261 "); /* BOS stood there already and is not doubled */
-    CHECK_EQ(util_in_template(&l.s), 2);
+    CHECK_EQ(util_named(&l.s), 4);      /* two in the chat template, BOS and EOS */
     for (size_t i = 0; i < l.s.n_added; i++) {
         const char *text_i = l.s.added[i].content;
-        bool used = strcmp(text_i, "<\xEF\xBD\x9Cuser\xEF\xBD\x9C>") == 0 || strcmp(text_i, "<b>") == 0;
-        CHECK_EQ(l.s.added[i].in_template, used);
+        bool used = strcmp(text_i, "<\xEF\xBD\x9Cuser\xEF\xBD\x9C>") == 0 || strcmp(text_i, "<b>") == 0 ||
+                    strcmp(text_i, "<|start|>") == 0 || strcmp(text_i, "<|end|>") == 0;
+        CHECK_EQ(l.s.added[i].is_named, used);
     }
     dstok__spec_free(&l.s);
     free(text);

@@ -32,7 +32,7 @@ static void naive(const dstok__pairs *pairs, const uint8_t *refused, uint8_t mas
 
 /* ---- random tables ---- */
 
-#define IDS 200
+#define IDS      200
 #define ALPHABET 4
 
 /* Products in any order of ids; with_ties lets pairs share ranks, which merge lists never do but tables may. */
@@ -45,7 +45,8 @@ static void random_pairs(t_rng *rng, dstok__pairs *pairs, size_t n, bool with_ti
     }
 }
 
-static void check_one(t_rng *rng, dstok__merge_scratch *m, const dstok__pairs *pairs, const uint8_t *refused, size_t n) {
+static void check_one(t_rng *rng, dstok__merge_scratch *m, const dstok__pairs *pairs, const uint8_t *refused,
+                      size_t n) {
     symbol *want = malloc((n + 1) * sizeof *want);
     size_t got_n = 99, want_n = n;
     unsigned alphabet = 1 + t_below(rng, ALPHABET);

@@ -6,12 +6,10 @@
 
 #include <stdlib.h>
 
-#define ADDED(content, special, norm)                                                                    \
-    "{\"id\":0,\"content\":\"" content "\",\"single_word\":false,\"lstrip\":true,\"rstrip\":false,"           \
-    "\"normalized\":" norm ",\"special\":" special "}"
-#define SPLIT                                                                                            \
-    "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"[a-z\\\\p{Lu}]+|\\\\s\"}," \
-    "\"behavior\":\"Isolated\",\"invert\":false},{\"type\":\"ByteLevel\",\"add_prefix_space\":false,"           \
+#define SPLIT                                                                                                \
+    "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"[a-z\\\\p{Lu}]+" \
+    "|\\\\s\"},"                                                                                             \
+    "\"behavior\":\"Isolated\",\"invert\":false},{\"type\":\"ByteLevel\",\"add_prefix_space\":false,"        \
     "\"use_regex\":false}]}"
 
 typedef struct input {
@@ -33,7 +31,8 @@ static dstok_status load(const input *in, const dstok_alloc *al, dstok_tokenizer
 
 /* ---- loading ---- */
 
-/* Without memory for machine code PCRE2 runs the pattern as it is: slower, and the one failure that loading survives. */
+/* Without memory for machine code PCRE2 runs the pattern as it is: slower, and the one failure that loading
+ * survives. */
 static void check_without_jit(const input *in, const dstok_tokenizer *tok) {
     dstok_tokenizer *whole = NULL;
     dstok_tokens want = {0}, got = {0};
@@ -74,14 +73,16 @@ static size_t check_load(const input *in) {
         if (heap.live > 0) fprintf(stderr, "%s: allocation %zu: %zu left\n", in->name, k, heap.live);
         if (failed) continue;
         CHECK_EQ(status, DSTOK_OK);
-        CHECK(n_slow == 0 || (in->uses_pcre2 && n_slow < k / 5)); /* else a failure was passed over in silence */
+        CHECK(n_slow == 0 ||
+              (in->uses_pcre2 && n_slow < k / 5)); /* else a failure was passed over in silence */
         return k - 1;
     }
 }
 
 /* ---- encoding ---- */
 
-static const char text[] = "hello  <|sys|> caf\xC3\xA9 e\xCC\x81 \xFF\xE4\xBD Wor\xC5\x81" "d [END] 123aaaaaaa\n\n <|sys|>";
+static const char text[] = "hello  <|sys|> caf\xC3\xA9 e\xCC\x81 \xFF\xE4\xBD Wor\xC5\x81"
+                           "d [END] 123aaaaaaa\n\n <|sys|>";
 
 typedef dstok_status call_fn(dstok_encoder *enc, dstok_tokens *out, dstok_error *err);
 
@@ -100,7 +101,8 @@ static dstok_status encode_raw(dstok_encoder *enc, dstok_tokens *out, dstok_erro
 }
 
 static dstok_status encode_segments(dstok_encoder *enc, dstok_tokens *out, dstok_error *err) {
-    dstok_segment s[] = {{10, DSTOK_SPECIAL_SAFE}, {20, DSTOK_SPECIAL_PARSE}, {sizeof text - 31, DSTOK_SPECIAL_SAFE}};
+    dstok_segment s[] = {
+        {10, DSTOK_SPECIAL_SAFE}, {20, DSTOK_SPECIAL_PARSE}, {sizeof text - 31, DSTOK_SPECIAL_SAFE}};
     dstok_encode_options options = DSTOK_ENCODE_OPTIONS_INIT;
     options.invalid = DSTOK_INVALID_REPLACE;
     return dstok_encode_segments(enc, text, sizeof text - 1, s, 3, &options, out, err);
@@ -134,8 +136,8 @@ static uint32_t *copy_ids(const dstok_tokens *t) {
 }
 
 /* The call fails with its k-th allocation; then it is made again with memory enough. */
-static bool check_call_once(const input *in, const dstok_tokenizer *tok, t_heap *heap, call_fn *call, size_t k,
-                            const uint32_t *want, size_t n_want) {
+static bool check_call_once(const input *in, const dstok_tokenizer *tok, t_heap *heap, call_fn *call,
+                            size_t k, const uint32_t *want, size_t n_want) {
     dstok_encoder *enc = NULL;
     dstok_tokens got = {.n = 4711};
     dstok_error err = {.status = DSTOK_OK};
@@ -153,7 +155,9 @@ static bool check_call_once(const input *in, const dstok_tokenizer *tok, t_heap 
     CHECK_EQ(call(enc, &got, &err), DSTOK_OK);
     bool same = got.n == n_want && memcmp(got.ids, want, n_want * sizeof *want) == 0;
     CHECK(same);
-    if (!same) fprintf(stderr, "%s: after allocation %zu failed: %zu tokens, want %zu\n", in->name, k, got.n, n_want);
+    if (!same)
+        fprintf(stderr, "%s: after allocation %zu failed: %zu tokens, want %zu\n", in->name, k, got.n,
+                n_want);
     dstok_encoder_free(enc);
     CHECK_EQ(heap->live, live);
     return failed;
@@ -190,40 +194,40 @@ static input json_input(const char *name, const fixture *f, uint32_t flags, bool
 }
 
 static input rank_input(void) {
-    static const char meta[] = "{\"pattern\":\"\\\\p{L}+| ?[^\\\\p{L}]+\",\"special_tokens\":{\"<|sys|>\":300},"
-                               "\"normalizer\":\"NFC\"}";
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    input in = {.name = "ranks", .data = malloc(5000), .side = malloc(sizeof meta), .side_n = sizeof meta - 1};
-    in.uses_pcre2 = true;
-    for (unsigned b = 0; b < 256; b++) {
-        in.n += (size_t)sprintf(in.data + in.n, "%c%c== %u\n", digits[b >> 2], digits[(b & 3) << 4], b);
-    }
-    in.n += (size_t)sprintf(in.data + in.n, "YWE= 256\nYWFhYQ== 257\naGU= 258\nbGw= 259\naGVsbG8= 260\n");
+    static const char meta[] =
+        "{\"pattern\":\"\\\\p{L}+| ?[^\\\\p{L}]+\",\"special_tokens\":{\"<|sys|>\":300},"
+        "\"normalizer\":\"NFC\"}";
+    input in = {.name = "ranks", .side = malloc(sizeof meta), .side_n = sizeof meta - 1, .uses_pcre2 = true};
+    in.data = fixture_ranks(&in.n);
     memcpy(in.side, meta, sizeof meta);
     return in;
 }
 
 int main(void) {
     fixture plain = fixture_words, full = fixture_words;
-    full.added = "[" ADDED("<|sys|>", "true", "false") "," ADDED("[END]", "false", "true") "]";
+    full.added = "sl:<|sys|>\nln:[END]\n";
     full.normalizer = "{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFC\"},{\"type\":\"Lowercase\"}]}";
     full.pre_tokenizer = SPLIT;
-    full.post_processor = "{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"<|sys|>\",\"type_id\":0}},"
-                          "{\"Sequence\":{\"id\":\"A\",\"type_id\":0}}],\"pair\":[],\"special_tokens\":{\"<|sys|>\":"
-                          "{\"id\":\"<|sys|>\",\"ids\":[283],\"tokens\":[\"<|sys|>\"]}}}";
+    full.post_processor =
+        "{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"<|sys|>\",\"type_id\":0}},"
+        "{\"Sequence\":{\"id\":\"A\",\"type_id\":0}}],\"pair\":[],\"special_tokens\":{\"<|sys|>\":"
+        "{\"id\":\"<|sys|>\",\"ids\":[283],\"tokens\":[\"<|sys|>\"]}}}";
     full.without = "z";
     fixture prefix = fixture_words;
     prefix.pre_tokenizer = "{\"type\":\"ByteLevel\",\"add_prefix_space\":true,\"use_regex\":true}";
     static const char config[] = "{\"add_bos_token\":true,\"bos_token\":{\"content\":\"<|sys|>\"},"
                                  "\"chat_template\":\"{{ '<|sys|>' }}\\u00e9\"}";
-    input inputs[] = {json_input("GPT-2", &plain, 0, false), json_input("GPT-2 by PCRE2", &plain, DSTOK_LOAD_NO_SCANNER, true),
-                      json_input("all parts", &full, 0, true), json_input("prefix", &prefix, 0, false), rank_input()};
+    input inputs[] = {json_input("GPT-2", &plain, 0, false),
+                      json_input("GPT-2 by PCRE2", &plain, DSTOK_LOAD_NO_SCANNER, true),
+                      json_input("all parts", &full, 0, true), json_input("prefix", &prefix, 0, false),
+                      rank_input()};
     inputs[2].side = malloc(sizeof config);
     inputs[2].side_n = sizeof config - 1;
     memcpy(inputs[2].side, config, sizeof config);
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         size_t loads = check_load(&inputs[i]), encodes = check_calls(&inputs[i]);
-        fprintf(stderr, "%-16s %zu allocations of loading failed, %zu of encoding\n", inputs[i].name, loads, encodes);
+        fprintf(stderr, "%-16s %zu allocations of loading failed, %zu of encoding\n", inputs[i].name, loads,
+                encodes);
         free(inputs[i].data);
         free(inputs[i].side);
     }

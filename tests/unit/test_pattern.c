@@ -320,6 +320,16 @@ static const struct {
     {ONIG, "(?:a{1,2}){2}", "aaaaa", "aaaa"},
     {ONIG, "a{1,2}{2}b", "aaaab", "aaaab"},
     {BOTH, "(?>a+)b|(?>a|ab)c", "aab abc", "aab|ab"},
+    /* what JIT compilers of PCRE2 get wrong */
+    {BOTH, "(?:a|)b*a", "a ba aba", "a|ba|aba"},
+    {BOTH, "(?>a*|)a", "aaa", ""},
+    {BOTH, "(?>.+|a?)k", "ak]k", ""},
+    {ONIG, "(?:.++|a?){1}+k", "ck]", "k"},
+    {FANCY, "(?:.++|a?){1}+k", "ck]", ""},
+    {BOTH, "(?:(?:CHAN|LINE))[ab]{0,2}", "LINE CHANb", "LINE|CHANb"},
+    {BOTH, "(?:[a-z]{0,3}c;)+", "ccccc;c;cc;ccc;cccccc;", "cccc;c;cc;ccc;|cccc;"},
+    {BOTH, "(?:(?:x|)y*|z)x", "x yx zx", "x|yx|zx"},
+    {BOTH, "[a&&b]{2}|ab", "aab", "ab"},
     /* groups and look-around */
     {BOTH, "(?<n>a)(b)(?:c)", "abc", "abc"},
     {ONIG, "(?'n'a)b", "ab", "ab"},

@@ -10,6 +10,10 @@
 
 #define LONG 1000000u
 
+#define CL100K                                                                                               \
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*"  \
+    "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+
 static dstok__regex_scratch *scratch;
 
 static dstok__regex *compile(const char *pattern) {
@@ -62,9 +66,29 @@ static void test_positions(void) {
 static void test_jit(void) {
     uint32_t jit = 0;
     bool here = pcre2_config(PCRE2_CONFIG_JIT, &jit) >= 0 && jit == 1;
-    dstok__regex *re = compile("a");
-    CHECK_EQ(dstok__regex_is_jit(re), here);
-    dstok__regex_free(re);
+    static const struct {
+        const char *pattern;
+        bool jit;
+    } cases[] = {{CL100K, true},
+                 {"(?:ab|c)", true},
+                 {"x(?:ab|c)|d", true},
+                 {"(?:ab|c)+", true},
+                 {"\\d{1,3}(?=(?:\\d{3})*\\b)", true},
+                 {"(?:a{2}b)+", true},
+                 {"(?:ab|c)d", false}, /* the constructs that some JIT compiler gets wrong */
+                 {"(?:ab|c)+d", false},
+                 {"(?:a(?:b|c))d|e", false},
+                 {"(?>a)", false},
+                 {"(?:a)++", false},
+                 {"(?:a{1,2}b)*", false},
+                 {"(?:(?:a{1,2}b)c)*", false},
+                 {"a{1,2}+", false},
+                 {"[a&&b]", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        dstok__regex *re = compile(cases[i].pattern);
+        CHECK_EQ(dstok__regex_is_jit(re), here && cases[i].jit);
+        dstok__regex_free(re);
+    }
 }
 
 /* ---- long runs ---- */
@@ -89,10 +113,6 @@ static void check_run(const char *pattern, const char *unit, const char *tail, b
     dstok__regex_free(re);
     free(text);
 }
-
-#define CL100K                                                                                               \
-    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*"  \
-    "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 
 static void test_runs(void) {
     static const char *const letters[] = {"a", "\xE7\x9A\x84", "\xD0\xB6", "\xF0\x90\xB5\x8A"};

@@ -7,24 +7,19 @@
 #include <stdlib.h>
 
 #define BAR "\xEF\xBD\x9C" /* U+FF5C, full-width bar */
-#define ADDED(content, special, single, left, right, norm)                                               \
-    "{\"id\":0,\"content\":\"" content "\",\"single_word\":" single ",\"lstrip\":" left ",\"rstrip\":" right   \
-    ",\"normalized\":" norm ",\"special\":" special "}"
-
 /* Ids follow the 283 tokens of the words: in file order. */
 enum { SYS = 283, SYS_USER, USER, MASK, CAT, BLANKS, WIDE_USER, THINK, END, CAFE, YES };
-static const char added[] = "[" ADDED("<|sys|>", "true", "false", "false", "false", "false") "," ADDED(
-    "<|sys|><|user|>", "true", "false", "false", "false", "false") "," ADDED("<|user|>", "true", "false", "false", "true",
-                                                                            "false") "," ADDED("<mask>", "true",
-                                                                                               "false", "true",
-                                                                                               "true", "false") "," ADDED(
-    "cat", "false", "true", "false", "false", "true") "," ADDED("  ", "false", "false", "false", "false",
-                                                               "true") "," ADDED("<" BAR "User" BAR ">", "false",
-                                                                                 "false", "false", "false", "true") "," ADDED(
-    "<think>", "false", "false", "false", "false", "false") "," ADDED("[END]", "true", "false", "false", "false",
-                                                                     "true") "," ADDED("caf\xC3\xA9", "false", "true",
-                                                                                       "true", "true", "true") "," ADDED(
-    "Yes", "false", "false", "false", "false", "true") "]";
+static const char added[] = "s:<|sys|>\n"
+                            "s:<|sys|><|user|>\n"
+                            "sr:<|user|>\n"
+                            "slr:<mask>\n"
+                            "wn:cat\n"
+                            "n:  \n"
+                            "n:<" BAR "User" BAR ">\n"
+                            ":<think>\n"
+                            "sn:[END]\n"
+                            "wlrn:caf\xC3\xA9\n"
+                            "n:Yes\n";
 static const char *const normalizers[] = {NULL, "{\"type\":\"Lowercase\"}", "{\"type\":\"NFC\"}"};
 
 static dstok_tokenizer *tok;
@@ -75,14 +70,28 @@ static const struct answer {
     {0, DSTOK_SPECIAL_PARSE, "a<|sys|>\xC2\xA0<mask>\xC2\x85z", {97, SYS, MASK, 122}, 4},
     {0, DSTOK_SPECIAL_PARSE, "<" BAR "User" BAR "><|sys|>", {WIDE_USER, SYS}, 2},
     {0, DSTOK_SPECIAL_TEXT, "a<|sys|>b", {97, 60, 124, 115, 121, 115, 124, 62, 98}, 9},
-    {0, DSTOK_SPECIAL_TEXT, "<|sys|><|user|>  x",
-     {60, 124, 115, 121, 115, 124, 62, 60, 124, 117, 115, 101, 114, 124, 62, BLANKS, 120}, 17},
-    {0, DSTOK_SPECIAL_TEXT, "<|user|><mask>", {60, 124, 117, 115, 101, 114, 124, 62, 60, 109, 97, 115, 107, 62}, 14},
+    {0,
+     DSTOK_SPECIAL_TEXT,
+     "<|sys|><|user|>  x",
+     {60, 124, 115, 121, 115, 124, 62, 60, 124, 117, 115, 101, 114, 124, 62, BLANKS, 120},
+     17},
+    {0,
+     DSTOK_SPECIAL_TEXT,
+     "<|user|><mask>",
+     {60, 124, 117, 115, 101, 114, 124, 62, 60, 109, 97, 115, 107, 62},
+     14},
     {0, DSTOK_SPECIAL_TEXT, "a  <mask> \n b", {97, BLANKS, 60, 109, 97, 115, 107, 62, 32, 10, 32, 98}, 12},
     {0, DSTOK_SPECIAL_TEXT, "[END]", {91, 69, 78, 68, 93}, 5},
-    {0, DSTOK_SPECIAL_TEXT, "<|user|>   <|user|>",
-     {60, 124, 117, 115, 101, 114, 124, 62, BLANKS, 32, 60, 124, 117, 115, 101, 114, 124, 62}, 18},
-    {0, DSTOK_SPECIAL_TEXT, "x cat<|sys|>cat y", {120, 32, CAT, 60, 124, 115, 121, 115, 124, 62, CAT, 32, 121}, 13},
+    {0,
+     DSTOK_SPECIAL_TEXT,
+     "<|user|>   <|user|>",
+     {60, 124, 117, 115, 101, 114, 124, 62, BLANKS, 32, 60, 124, 117, 115, 101, 114, 124, 62},
+     18},
+    {0,
+     DSTOK_SPECIAL_TEXT,
+     "x cat<|sys|>cat y",
+     {120, 32, CAT, 60, 124, 115, 121, 115, 124, 62, CAT, 32, 121},
+     13},
     {0, DSTOK_SPECIAL_TEXT, "<" BAR "User" BAR "><|sys|>", {WIDE_USER, 60, 124, 115, 121, 115, 124, 62}, 8},
     {0, DSTOK_SPECIAL_TEXT, "<think>no", {THINK, 110, 111}, 3},
     {1, DSTOK_SPECIAL_PARSE, "[end]", {END}, 1},
@@ -112,8 +121,8 @@ static void check_one(const char *text, int special, const uint32_t *want, size_
 
 /* No control token, whatever the file calls it; other added tokens match. */
 static void test_safe(void) {
-    static const char *const texts[] = {"<|sys|>", "<|sys|><|user|>", "<|user|>", "<mask>", "<" BAR "User" BAR ">",
-                                        "<think>", "[END]"};
+    static const char *const texts[] = {
+        "<|sys|>", "<|sys|><|user|>", "<|user|>", "<mask>", "<" BAR "User" BAR ">", "<think>", "[END]"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         dstok_tokens got = {0};
         CHECK_EQ(dstok_encode_view(enc, texts[i], strlen(texts[i]), NULL, &got, NULL), DSTOK_OK);
@@ -124,14 +133,17 @@ static void test_safe(void) {
     }
     check_one("a cat  b", DSTOK_SPECIAL_SAFE, (const uint32_t[]){97, 32, CAT, BLANKS, 98}, 5);
     /* A shorter token that is no control token may match inside of control text. */
-    check_one("Yes<|sys|>cat", DSTOK_SPECIAL_SAFE, (const uint32_t[]){YES, 60, 124, 115, 121, 115, 124, 62, CAT}, 9);
+    check_one("Yes<|sys|>cat", DSTOK_SPECIAL_SAFE,
+              (const uint32_t[]){YES, 60, 124, 115, 121, 115, 124, 62, CAT}, 9);
     /* What controls would take in of blanks around them stays text too. */
-    check_one("a <mask> b", DSTOK_SPECIAL_SAFE, (const uint32_t[]){97, 32, 60, 109, 97, 115, 107, 62, 32, 98}, 10);
+    check_one("a <mask> b", DSTOK_SPECIAL_SAFE, (const uint32_t[]){97, 32, 60, 109, 97, 115, 107, 62, 32, 98},
+              10);
 }
 
 static void test_plain(void) {
     check_one("cat  ", DSTOK_SPECIAL_PLAIN, (const uint32_t[]){99, 97, 116, 267}, 4);
-    check_one("Yes<think>", DSTOK_SPECIAL_PLAIN, (const uint32_t[]){89, 101, 115, 60, 116, 104, 105, 110, 107, 62}, 10);
+    check_one("Yes<think>", DSTOK_SPECIAL_PLAIN,
+              (const uint32_t[]){89, 101, 115, 60, 116, 104, 105, 110, 107, 62}, 10);
 }
 
 static void check_error(const char *text, uint64_t offset) {
@@ -204,7 +216,7 @@ static void test_control_from_merges(void) {
     const uint32_t as_token[] = {259}, as_text[] = {258, 257};
     for (int ignore_merges = 0; ignore_merges < 2; ignore_merges++) {
         fixture f = {.merges = control_merges, .n_merges = 4};
-        f.added = "[" ADDED("<|a|>", "true", "false", "false", "false", "false") "]";
+        f.added = "s:<|a|>\n";
         f.pre_tokenizer = "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":false}";
         if (ignore_merges) f.model = "\"ignore_merges\":true,";
         tok = fixture_load(&f, NULL);

@@ -177,7 +177,9 @@ static void test_sources(void) {
     check_setup(ab, 14, "a b|.", NULL, "a b|.", 0);
     check_setup(ab, 14, "a b|.", meta, "a b|.", 1);
     check_setup(ab, 14, NULL, meta, "m", 1);
-    check_setup(ab, 14, "cl100k_base", meta, dstok__pattern_by_name("cl100k_base"), 0);
+    /* A name that brings no special tokens for this file: those of the meta file count. */
+    check_setup(ab, 14, "cl100k_base", meta, dstok__pattern_by_name("cl100k_base"), 1);
+    check_setup(ab, 14, "qwen2", meta, dstok__pattern_by_name("qwen2"), 1);
     check_setup(ab, 14, "qwen2", NULL, dstok__pattern_by_name("qwen2"), 0);
     check_bad_setup(NULL, NULL, DSTOK_E_INVAL, "cl100k_base");
     check_bad_setup(NULL, "{}", DSTOK_E_INVAL, "no pattern is known for this rank file");

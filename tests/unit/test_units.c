@@ -14,14 +14,20 @@
 /* Length of the well-formed character at s (Unicode 16.0, table 3-7), or 0. */
 static size_t character(const uint8_t *s, size_t n) {
     uint32_t c = s[0];
-    size_t len = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
+    size_t len = c < 0x80                ? 1
+                 : c >= 0xC2 && c < 0xE0 ? 2
+                 : c >= 0xE0 && c < 0xF0 ? 3
+                 : c >= 0xF0 && c < 0xF5 ? 4
+                                         : 0;
     if (len == 0 || len > n) return 0;
     c = len == 1 ? c : len == 2 ? c & 0x1F : len == 3 ? c & 0x0F : c & 0x07;
     for (size_t i = 1; i < len; i++) {
         if ((s[i] & 0xC0) != 0x80) return 0;
         c = c << 6 | (s[i] & 0x3Fu);
     }
-    if ((len == 3 && c < 0x800) || (len == 4 && (c < 0x10000 || c > 0x10FFFF)) || (c >= 0xD800 && c <= 0xDFFF)) return 0;
+    if ((len == 3 && c < 0x800) || (len == 4 && (c < 0x10000 || c > 0x10FFFF)) ||
+        (c >= 0xD800 && c <= 0xDFFF))
+        return 0;
     return len;
 }
 
@@ -50,7 +56,8 @@ static size_t unit_at(const uint8_t *s, size_t n, bool *good) {
 }
 
 typedef struct table {
-    uint64_t first[MAX_TEXT + 1], behind[MAX_TEXT + 1]; /* of the character that holds the byte, in the unit */
+    uint64_t first[MAX_TEXT + 1],
+        behind[MAX_TEXT + 1]; /* of the character that holds the byte, in the unit */
     bool starts[MAX_TEXT + 1];
     uint64_t total;
 } table;
@@ -127,8 +134,8 @@ static void test_random(void) {
 
 /* Every sequence of up to four bytes from the edges of table 3-7. */
 static void test_edges(void) {
-    static const uint8_t bytes[] = {0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0,
-                                    0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF};
+    static const uint8_t bytes[] = {0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF,
+                                    0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF};
     enum { K = sizeof bytes };
     t_rng rng = {29};
     for (uint32_t i = 0; i < K * K * K; i++) {
@@ -147,7 +154,10 @@ static void test_made(void) {
     const dstok_span want_poo[] = {{0, 2}, {0, 2}, {2, 2}, {2, 4}};
     CHECK_EQ(dstok_spans_convert("\xF0\x9F\x92\xA9\xF0\x9F\x92\xA9", 8, poo, 4, DSTOK_UNIT_UTF16), DSTOK_OK);
     CHECK_MEM(poo, want_poo, sizeof want_poo);
-    CHECK_EQ(dstok_text_length("\xF0\x9F\x92\xA9" "a", 5, DSTOK_UNIT_BYTE), 5);
+    CHECK_EQ(dstok_text_length("\xF0\x9F\x92\xA9"
+                               "a",
+                               5, DSTOK_UNIT_BYTE),
+             5);
     CHECK_EQ(dstok_text_length("", 0, DSTOK_UNIT_CHAR), 0);
 }
 

@@ -20,7 +20,8 @@
 dstok_status dstok__fail(dstok_error *err, dstok_status status, uint64_t offset, uint32_t line,
                          const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Puts the head of a text with its control characters and quotes escaped into out (cap > 4), for messages. */
+/* Puts the head of a text into out (cap > 8), for messages; control characters, quotes and what is no UTF-8 are
+ * escaped. */
 const char *dstok__quote(const void *text, size_t n, char *out, size_t cap);
 
 /* ---- allocation: al is never NULL here ---- */
@@ -66,6 +67,7 @@ typedef struct dstok__map {
     const dstok_alloc *al;
     struct dstok__map_slot *slots;
     size_t mask, count;
+    uint64_t seed; /* of the hash: differs from map to map, so that no file can be made to collide */
 } dstok__map;
 
 void dstok__map_init(dstok__map *m, const dstok_alloc *al);

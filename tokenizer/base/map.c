@@ -22,6 +22,10 @@ void dstok__map_free(dstok__map *m) {
     m->mask = m->count = 0;
 }
 
+static uint32_t hash_of(const dstok__map *m, const void *key, size_t n) {
+    return (uint32_t)XXH3_64bits_withSeed(key, n, m->seed);
+}
+
 /* The slot that holds the key, or the free one where it belongs. */
 static struct dstok__map_slot *find(const dstok__map *m, const void *key, size_t n, uint32_t hash) {
     for (size_t i = hash & m->mask;; i = (i + 1) & m->mask) {
@@ -36,9 +40,10 @@ dstok_status dstok__map_reserve(dstok__map *m, size_t n) {
     size_t size = 16;
     while (size < 2 * n) size *= 2;
     if (m->slots != NULL && size <= m->mask + 1) return DSTOK_OK;
-    dstok__map bigger = {.al = m->al, .mask = size - 1, .count = m->count};
+    dstok__map bigger = {.al = m->al, .mask = size - 1, .count = m->count, .seed = m->seed};
     bigger.slots = dstok__alloc_zeroed(m->al, size, sizeof *bigger.slots);
     if (bigger.slots == NULL) return DSTOK_E_NOMEM;
+    if (m->slots == NULL) bigger.seed = (uintptr_t)bigger.slots; /* address space layout is random */
     if (m->slots != NULL) {
         for (size_t i = 0; i <= m->mask; i++) {
             const struct dstok__map_slot *s = &m->slots[i];
@@ -52,7 +57,7 @@ dstok_status dstok__map_reserve(dstok__map *m, size_t n) {
 
 dstok_status dstok__map_put(dstok__map *m, const void *key, size_t n, uint32_t value, uint32_t *old) {
     if (m->slots == NULL || 2 * (m->count + 1) > m->mask + 1) DSTOK_TRY(dstok__map_reserve(m, m->count + 1));
-    uint32_t hash = (uint32_t)XXH3_64bits(key, n);
+    uint32_t hash = hash_of(m, key, n);
     struct dstok__map_slot *s = find(m, key, n, hash);
     if (old != NULL) *old = s->key == NULL ? UINT32_MAX : s->value;
     if (s->key == NULL) {
@@ -65,6 +70,6 @@ dstok_status dstok__map_put(dstok__map *m, const void *key, size_t n, uint32_t v
 
 uint32_t dstok__map_get(const dstok__map *m, const void *key, size_t n) {
     if (m->slots == NULL) return UINT32_MAX;
-    const struct dstok__map_slot *s = find(m, key, n, (uint32_t)XXH3_64bits(key, n));
+    const struct dstok__map_slot *s = find(m, key, n, hash_of(m, key, n));
     return s->key == NULL ? UINT32_MAX : s->value;
 }

@@ -61,30 +61,39 @@ dstok_status dstok__fail(dstok_error *err, dstok_status status, uint64_t offset,
     return status;
 }
 
+/* Bytes of the well-formed multi-byte character at s[0, n); 0 when there is none. */
+static size_t character_at(const unsigned char *s, size_t n) {
+    size_t want = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
+    if (s[0] < 0xC2 || s[0] > 0xF4 || want > n) return 0;
+    for (size_t i = 1; i < want; i++) {
+        if ((s[i] & 0xC0) != 0x80) return 0;
+    }
+    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
+    bool too_high = (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF4 && s[1] > 0x8F);
+    bool c1_control = s[0] == 0xC2 && s[1] < 0xA0;
+    return overlong || too_high || c1_control ? 0 : want;
+}
+
 const char *dstok__quote(const void *text, size_t n, char *out, size_t cap) {
     const unsigned char *s = text;
     size_t w = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0, step; i < n; i += step) {
         char piece[8];
-        int len;
-        if (s[i] == '"' || s[i] == '\\') {
-            len = snprintf(piece, sizeof piece, "\\%c", s[i]);
-        } else if (s[i] < 0x20 || s[i] == 0x7F) {
-            len = snprintf(piece, sizeof piece, "\\x%02X", s[i]);
+        size_t len = step = s[i] < 0x80 ? 1 : character_at(s + i, n - i);
+        if (step == 0 || s[i] < 0x20 || s[i] == 0x7F) {
+            step = 1;
+            len = (size_t)snprintf(piece, sizeof piece, "\\x%02X", s[i]);
+        } else if (s[i] == '"' || s[i] == '\\') {
+            len = (size_t)snprintf(piece, sizeof piece, "\\%c", s[i]);
         } else {
-            len = snprintf(piece, sizeof piece, "%c", s[i]);
+            memcpy(piece, s + i, step);
         }
-        if (w + (size_t)len + 4 > cap) {
+        if (w + len + 4 > cap) {
             memcpy(out + w, "...", 4);
-            if (w > 0) { /* never show half a character */
-                out[w] = '\0';
-                drop_cut_character(out);
-                strcat(out, "...");
-            }
             return out;
         }
-        memcpy(out + w, piece, (size_t)len);
-        w += (size_t)len;
+        memcpy(out + w, piece, len);
+        w += len;
     }
     out[w] = '\0';
     return out;

@@ -106,6 +106,8 @@ static dstok_status start(dstok_encoder *enc, const void *text, size_t len, cons
 dstok_status dstok_encode_segments(dstok_encoder *enc, const void *text, size_t len,
                                    const dstok_segment *segments, size_t n_segments,
                                    const dstok_encode_options *options, dstok_tokens *out, dstok_error *err) {
+    static const dstok_segment none = {0, DSTOK_SPECIAL_SAFE};
+    if (n_segments == 0) segments = &none; /* fits an empty text only */
     DSTOK_TRY(start(enc, text, len, segments, n_segments, options, true, err));
     *out = (dstok_tokens){enc->out.ids, enc->out.spans, enc->out.flags, enc->out.n};
     return DSTOK_OK;
@@ -113,7 +115,9 @@ dstok_status dstok_encode_segments(dstok_encoder *enc, const void *text, size_t 
 
 dstok_status dstok_encode_view(dstok_encoder *enc, const void *text, size_t len,
                                const dstok_encode_options *options, dstok_tokens *out, dstok_error *err) {
-    return dstok_encode_segments(enc, text, len, NULL, 0, options, out, err);
+    DSTOK_TRY(start(enc, text, len, NULL, 0, options, true, err));
+    *out = (dstok_tokens){enc->out.ids, enc->out.spans, enc->out.flags, enc->out.n};
+    return DSTOK_OK;
 }
 
 dstok_status dstok_count(dstok_encoder *enc, const void *text, size_t len,

@@ -33,7 +33,7 @@ static dstok_status replace_invalid(job *j, const uint8_t *source, size_t len) {
     v->len = v->buf.len;
     j->is_replaced = true;
     dstok__map_cursor_init(&j->replaced, v);
-    j->in_text.replaced = j->in_norm.replaced = j->replaced;
+    j->in_text.replaced = j->in_norm.replaced = j->replaced_unknown = j->replaced;
     return dstok__job_text(j, v->text, v->len);
 }
 
@@ -43,6 +43,7 @@ static dstok_status encode_raw(job *j, const uint8_t *source, size_t len) {
     for (size_t i = 0; i < len;) {
         size_t good = dstok__utf8_check(source + i, len - i), bad;
         j->base = i;
+        j->no_prefix = i > 0; /* a blank inside the text would be no part of it */
         DSTOK_TRY(dstok__job_text(j, source + i, good));
         i += good;
         size_t begin = i;
@@ -77,12 +78,17 @@ static size_t unstable_tokens(const job *j) {
     return k;
 }
 
-static void note_all_invalid(job *j, const uint8_t *source, size_t begin, size_t len) {
-    for (size_t i = begin, step; i < len; i += step) {
-        size_t width, bad = dstok__utf8_ill_formed(source + i, len - i, &width);
+/* What stands behind the first ill-formed byte: counted, and control text there is judged like any other. */
+static dstok_status look_at_rest(job *j, const uint8_t *source, size_t begin, size_t len) {
+    for (size_t i = begin, good; i < len; i += good) {
+        size_t bad = dstok__utf8_ill_formed(source + i, len - i, NULL);
         if (bad > 0) note_invalid(j, i);
-        step = bad > 0 ? bad : width;
+        i += bad;
+        good = dstok__utf8_check(source + i, len - i);
+        j->base = i;
+        DSTOK_TRY(dstok__job_judge(j, source + i, good));
     }
+    return DSTOK_OK;
 }
 
 /* Raw mode for rank files, as tiktoken's _encode_bytes: the well-formed prefix as usual, then its last
@@ -91,10 +97,10 @@ static dstok_status encode_raw_ranks(job *j, const uint8_t *source, size_t len) 
     dstok__sink *out = &j->enc->out;
     bool store = out->store;
     size_t good = dstok__utf8_check(source, len);
-    note_all_invalid(j, source, good, len);
     out->store = true; /* also for a count: what is taken back must be looked at */
     j->last_first = out->n;
     DSTOK_TRY(dstok__job_text(j, source, good));
+    DSTOK_TRY(look_at_rest(j, source, good, len));
     size_t taken = unstable_tokens(j);
     size_t begin = taken > 0 ? (size_t)out->spans[out->n - taken].begin : good;
     out->n -= taken;

@@ -27,13 +27,13 @@ typedef struct dstok__job {
 
     uint64_t source_len;
     bool is_replaced;
-    dstok__map_cursor replaced; /* text -> source, for tokens */
+    dstok__map_cursor replaced, replaced_unknown; /* text -> source, for tokens and for bytes without one */
 
     size_t base;         /* where the stretch begins in text */
     const uint8_t *norm; /* the stretch, normalised */
     size_t norm_len;
     bool is_edited;
-    dstok__map_cursor edits, edits_ahead; /* norm -> stretch */
+    dstok__map_cursor edits, edits_ahead, edits_unknown; /* norm -> stretch */
 
     const uint8_t *piece_text; /* what the pretokenizer sees: norm, or a copy with a blank before it */
     size_t piece_base;         /* where it begins in norm */
@@ -42,6 +42,7 @@ typedef struct dstok__job {
     size_t last_first; /* index of the first token of the last pretoken; behind the last token after an added
                           one */
     uint64_t covered;  /* source bytes up to here belong to tokens or were counted as dropped */
+    bool no_prefix;    /* this stretch does not begin the text: no blank is put before it */
     bool forbid_control; /* merges must not give control tokens */
 } dstok__job;
 typedef dstok__job job;
@@ -62,6 +63,9 @@ dstok_status dstok__job_bytes(job *j, const uint8_t *source, size_t begin, size_
 
 /* Valid UTF-8 text[0, len) that begins at j->base: cut out added tokens, encode the rest (stretch.c). */
 dstok_status dstok__job_text(job *j, const uint8_t *text, size_t len);
+
+/* Judges the added tokens of valid UTF-8 text[0, len) at j->base without encoding it (stretch.c). */
+dstok_status dstok__job_judge(job *j, const uint8_t *text, size_t len);
 
 /* Ill-formed source under j->opt.invalid (invalid.c). */
 dstok_status dstok__job_invalid(job *j, const uint8_t *source, size_t len);

@@ -2,6 +2,7 @@
 /* Building a tokenizer from a spec: id tables, the pair table, added-token sets, the pretokenizer. */
 #include "model.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,8 +26,7 @@ static uint32_t count_ids(const dstok__spec *s) {
 static unsigned added_flags(const dstok__added *a) {
     unsigned flags = DSTOK_TOKEN_EXISTS | DSTOK_TOKEN_ADDED;
     if (a->special) flags |= DSTOK_TOKEN_SPECIAL;
-    if (a->special || a->in_template || dstok__is_control_text(a->content, a->n))
-        flags |= DSTOK_TOKEN_CONTROL;
+    if (a->special || a->is_named || dstok__is_control_text(a->content, a->n)) flags |= DSTOK_TOKEN_CONTROL;
     return flags;
 }
 
@@ -49,8 +49,19 @@ static dstok_status fill_ids(dstok_tokenizer *tok) {
         }
         tok->flags[a->id] |= (uint8_t)added_flags(a);
     }
+    for (size_t i = 0; i < s->n_template; i++) {
+        const dstok__template_item *item = &s->template_items[i];
+        if (!item->is_text && item->id < tok->n_ids) tok->flags[item->id] |= DSTOK_TOKEN_CONTROL;
+    }
     for (uint32_t id = 0; id < tok->n_ids; id++) tok->n_tokens += tok->flags[id] != 0;
     return DSTOK_OK;
+}
+
+/* Such a byte has no other token: to leave it out would lose text. */
+static dstok_status warn_byte(dstok_tokenizer *tok, const dstok__token *t) {
+    return dstok__spec_warn(&tok->spec, NULL,
+                            "control token %u is the single byte 0x%02X: any text may hold it", t->id,
+                            (uint8_t)t->bytes[0]);
 }
 
 static dstok_status map_tokens(dstok_tokenizer *tok) {
@@ -62,6 +73,7 @@ static dstok_status map_tokens(dstok_tokenizer *tok) {
         if (t->literal || t->n == 0) continue;
         DSTOK_TRY(dstok__map_put(&tok->by_bytes, t->bytes, t->n, t->id, NULL));
         if (t->n == 1) tok->byte_ids[(uint8_t)t->bytes[0]] = t->id;
+        if (t->n == 1 && (tok->flags[t->id] & DSTOK_TOKEN_CONTROL)) DSTOK_TRY(warn_byte(tok, t));
         if (tok->whole_first && (tok->flags[t->id] & DSTOK_TOKEN_CONTROL)) tok->control_merges = true;
     }
     return DSTOK_OK;
@@ -77,12 +89,24 @@ static dstok_status put_pair(dstok_tokenizer *tok, uint32_t left, uint32_t right
     return DSTOK_OK;
 }
 
+/* Looking at every split of a token takes time with the square of its length; real files need about 2^25. */
+#define MAX_SPLIT_WORK ((uint64_t)1 << 32)
+
 /* A rank file merges any two neighbours whose joined bytes are a token: every split of every token is a pair.
  */
-static dstok_status pairs_from_ranks(dstok_tokenizer *tok) {
+static dstok_status pairs_from_ranks(dstok_tokenizer *tok, dstok_error *err) {
     const dstok__spec *s = &tok->spec;
+    uint64_t work = 0;
     for (size_t i = 0; i < s->n_tokens; i++) {
         const dstok__token *t = &s->tokens[i];
+        work += (uint64_t)t->n * t->n;
+        if (work > MAX_SPLIT_WORK) {
+            return dstok__fail(
+                err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, 0,
+                "the tokens of this rank file are too long: the squares of their lengths add up to "
+                "more than %" PRIu64,
+                MAX_SPLIT_WORK);
+        }
         for (uint32_t cut = 1; cut < t->n; cut++) {
             uint32_t left = dstok__map_get(&tok->by_bytes, t->bytes, cut);
             if (left == DSTOK__NO_ID) continue;
@@ -93,10 +117,10 @@ static dstok_status pairs_from_ranks(dstok_tokenizer *tok) {
     return DSTOK_OK;
 }
 
-static dstok_status fill_pairs(dstok_tokenizer *tok) {
+static dstok_status fill_pairs(dstok_tokenizer *tok, dstok_error *err) {
     const dstok__spec *s = &tok->spec;
     DSTOK_TRY(dstok__pairs_reserve(&tok->pairs, s->model == DSTOK__MODEL_MERGES ? s->n_merges : s->n_tokens));
-    if (s->model == DSTOK__MODEL_RANKS) return pairs_from_ranks(tok);
+    if (s->model == DSTOK__MODEL_RANKS) return pairs_from_ranks(tok, err);
     for (size_t i = 0; i < s->n_merges; i++) {
         const dstok__merge *m = &s->merges[i];
         DSTOK_TRY(put_pair(tok, m->left, m->right, (uint32_t)i, m->product));
@@ -214,11 +238,11 @@ static uint64_t memory_of(const dstok_tokenizer *tok) {
            (tok->raw.cap + tok->normalized.cap) * sizeof(dstok__added_entry) + sizeof *tok;
 }
 
-static dstok_status build(dstok_tokenizer *tok) {
+static dstok_status build(dstok_tokenizer *tok, dstok_error *err) {
     tok->whole_first = tok->spec.ignore_merges || tok->spec.model == DSTOK__MODEL_RANKS;
     DSTOK_TRY(fill_ids(tok));
     DSTOK_TRY(map_tokens(tok));
-    DSTOK_TRY(fill_pairs(tok));
+    DSTOK_TRY(fill_pairs(tok, err));
     DSTOK_TRY(fill_added(tok));
     return describe(tok);
 }
@@ -228,11 +252,9 @@ dstok_status dstok__model_build(dstok_tokenizer *tok, uint32_t load_flags, dstok
     dstok__pairs_init(&tok->pairs, &tok->al);
     dstok__added_init(&tok->raw, &tok->al);
     dstok__added_init(&tok->normalized, &tok->al);
-    dstok_status status = build(tok);
+    dstok_status status = build(tok, err);
     if (status == DSTOK_E_NOMEM) return no_memory(err);
-    if (status != DSTOK_OK) {
-        return dstok__fail(err, status, DSTOK_NO_OFFSET, 0, "the vocabulary is too large to be built");
-    }
+    DSTOK_TRY(status);
     DSTOK_TRY(dstok__pretok_new(&tok->al, tok->spec.steps, tok->spec.n_steps,
                                 (load_flags & DSTOK_LOAD_NO_SCANNER) == 0, &tok->pretok, err));
     drop_lists(&tok->spec, &tok->al);

@@ -15,7 +15,7 @@ void dstok__pairs_free(dstok__pairs *p) {
 #define FREE_KEY UINT64_MAX
 
 static dstok__pair *slot_of(dstok__pairs *p, uint64_t key) {
-    size_t i = dstok__pair_hash(key) & p->mask;
+    size_t i = dstok__pair_hash(key, p->seed) & p->mask;
     while (p->slots[i].key != key && p->slots[i].rank != DSTOK__NO_RANK) i = (i + 1) & p->mask;
     return &p->slots[i];
 }
@@ -27,9 +27,11 @@ dstok_status dstok__pairs_reserve(dstok__pairs *p, size_t n) {
         size *= 2;
     }
     if (p->slots != NULL && size <= p->mask + 1) return DSTOK_OK;
-    dstok__pairs bigger = {.al = p->al, .mask = size - 1, .count = p->count};
+    dstok__pairs bigger = {.al = p->al, .mask = size - 1, .count = p->count, .seed = p->seed};
     bigger.slots = dstok__alloc_array(p->al, size, sizeof *bigger.slots);
     if (bigger.slots == NULL) return DSTOK_E_NOMEM;
+    if (p->slots == NULL)
+        bigger.seed = (uintptr_t)bigger.slots * 0xD6E8FEB86659FD93u; /* addresses are random */
     for (size_t i = 0; i < size; i++) bigger.slots[i] = (dstok__pair){FREE_KEY, DSTOK__NO_RANK, 0};
     for (size_t i = 0; p->slots != NULL && i <= p->mask; i++) {
         if (p->slots[i].rank != DSTOK__NO_RANK) *slot_of(&bigger, p->slots[i].key) = p->slots[i];

@@ -17,6 +17,7 @@ typedef struct dstok__pairs {
     const dstok_alloc *al;
     dstok__pair *slots;
     size_t mask, count;
+    uint64_t seed; /* of the hash: differs from table to table, so that no file can be made to collide */
 } dstok__pairs;
 
 void dstok__pairs_init(dstok__pairs *p, const dstok_alloc *al);
@@ -25,15 +26,15 @@ dstok_status dstok__pairs_reserve(dstok__pairs *p, size_t n); /* room for n pair
 /* Sets a pair, replacing what stood there; room must have been reserved. Returns whether it is new. */
 bool dstok__pairs_put(dstok__pairs *p, uint32_t left, uint32_t right, uint32_t rank, uint32_t product);
 
-static inline uint64_t dstok__pair_hash(uint64_t key) {
-    key *= 0x9E3779B97F4A7C15u; /* 2^64 / golden ratio: spreads neighbouring ids */
-    return key ^ (key >> 29);
+static inline uint64_t dstok__pair_hash(uint64_t key, uint64_t seed) {
+    key = (key ^ seed) * 0x9E3779B97F4A7C15u; /* 2^64 / golden ratio: spreads neighbouring ids */
+    return key ^ (key >> 32);
 }
 
 /* The pair's slot; its rank is DSTOK__NO_RANK when the two do not merge. */
 static inline const dstok__pair *dstok__pairs_get(const dstok__pairs *p, uint32_t left, uint32_t right) {
     uint64_t key = (uint64_t)left << 32 | right;
-    for (size_t i = dstok__pair_hash(key) & p->mask;; i = (i + 1) & p->mask) {
+    for (size_t i = dstok__pair_hash(key, p->seed) & p->mask;; i = (i + 1) & p->mask) {
         const dstok__pair *slot = &p->slots[i];
         if (slot->key == key || slot->rank == DSTOK__NO_RANK) return slot;
     }

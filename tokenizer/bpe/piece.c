@@ -56,10 +56,9 @@ static dstok_status push_piece(job *j, uint32_t id, size_t begin, size_t end) {
 static dstok_status note_unknown(job *j, size_t at) {
     dstok_report *r = &j->enc->report;
     size_t begin = (at < j->prefix ? 0 : at - j->prefix) + j->piece_base;
-    dstok__map_cursor edits = j->edits, replaced = j->replaced; /* the real ones must not run ahead */
-    dstok_span s = dstok__job_norm_to_source(j, begin, begin + 1);
-    j->edits = edits;
-    j->replaced = replaced;
+    dstok_span s = {begin, begin + 1};
+    if (j->is_edited) s = dstok__map_range(&j->edits_unknown, begin, begin + 1);
+    s = dstok__job_text_to_source(j, &j->replaced_unknown, s.begin + j->base, s.end + j->base);
     if (r->n_unknown++ == 0) r->first_unknown = s.begin;
     if (!j->opt.strict) return DSTOK_OK;
     return dstok__fail(j->err, DSTOK_E_UNKNOWN, s.begin, 0,
@@ -122,7 +121,7 @@ dstok_status dstok__job_plain(job *j, size_t begin, size_t end) {
     j->piece_base = begin;
     j->prefix = 0;
     size_t len = end - begin;
-    if (j->tok->spec.prefix_space && j->norm[begin] != ' ') {
+    if (j->tok->spec.prefix_space && !j->no_prefix && j->norm[begin] != ' ') {
         dstok__buf *b = &j->enc->prefixed;
         b->len = 0;
         DSTOK_TRY(dstok__buf_push(b, ' '));
@@ -131,7 +130,15 @@ dstok_status dstok__job_plain(job *j, size_t begin, size_t end) {
         j->prefix = 1;
         len++;
     }
-    return dstok__pretok_run(j->tok->pretok, j->enc->regex, j->piece_text, len, encode_pretoken, j, j->err);
+    dstok_status status =
+        dstok__pretok_run(j->tok->pretok, j->enc->regex, j->piece_text, len, encode_pretoken, j, j->err);
+    if (status == DSTOK_E_LIMIT && j->err->status == status && j->err->offset <= len) {
+        size_t at =
+            (size_t)j->err->offset; /* the pattern counts from its piece on; the caller from the source */
+        at = (at < j->prefix ? 0 : at - j->prefix) + j->piece_base;
+        j->err->offset = dstok__job_norm_to_source(j, at, at).begin;
+    }
+    return status;
 }
 
 /* source[begin, end) as one pretoken, whatever its bytes are. */

@@ -108,6 +108,7 @@ static dstok_status encode_stretch(job *j, const uint8_t *text, size_t begin, si
         j->is_edited = n->n_edits > 0;
         dstok__map_cursor_init(&j->edits, n);
         dstok__map_cursor_init(&j->edits_ahead, n);
+        dstok__map_cursor_init(&j->edits_unknown, n);
     }
     DSTOK_TRY(encode_norm(j));
     j->base = base;
@@ -132,4 +133,19 @@ dstok_status dstok__job_text(job *j, const uint8_t *text, size_t len) {
         pos = m.end;
     }
     return encode_stretch(j, text, pos, len);
+}
+
+dstok_status dstok__job_judge(job *j, const uint8_t *text, size_t len) {
+    const dstok__added_set *sets[] = {&j->tok->raw, &j->tok->normalized};
+    dstok__search before = j->in_text;
+    for (int i = 0; i < 2; i++) {
+        dstok__added_match m;
+        bool refused;
+        for (size_t pos = 0; dstok__added_find(sets[i], text, len, pos, policy_text, j, &m, &refused);
+             pos = m.end) {
+            if (refused) return refuse(j, m.entry, m.inner + j->base);
+        }
+        if (i == 0) j->in_text = before;
+    }
+    return DSTOK_OK;
 }

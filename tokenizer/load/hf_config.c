@@ -80,13 +80,6 @@ static dstok_status apply_flag(config *c, const dstok__field *flag, const dstok_
 
 /* ---- chat template ---- */
 
-/* Templates to search, as offsets of strings of doc. */
-typedef struct search {
-    config *c;
-    bool *found;                  /* by added token */
-    uint64_t content_bytes, work; /* of all added tokens; that times the bytes of templates so far */
-} search;
-
 static bool occurs(const char *text, size_t n, const char *part, size_t part_n) {
     for (const char *p = text; part_n <= n - (size_t)(p - text);) {
         p = memchr(p, part[0], n - (size_t)(p - text) - part_n + 1);
@@ -97,34 +90,6 @@ static bool occurs(const char *text, size_t n, const char *part, size_t part_n) 
     return false;
 }
 
-static dstok_status search_text(search *q, size_t at) {
-    config *c = q->c;
-    const char *text;
-    size_t n;
-    DSTOK_TRY(dstok__read_string(&c->r, at, at, "chat_template", &text, &n));
-    if (n > 0 && q->content_bytes > (MAX_WORK - q->work) / n)
-        return dstok__json_fail(&c->doc, DSTOK_E_LIMIT, at, c->r.err,
-                                "the chat template is too long to look for so many added tokens");
-    q->work += q->content_bytes * n;
-    for (size_t i = 0; i < c->r.s->n_added; i++) {
-        const dstok__added *a = &c->r.s->added[i];
-        if (!q->found[i]) q->found[i] = occurs(text, n, a->content, a->n);
-    }
-    return DSTOK_OK;
-}
-
-/* A list of {"name": ..., "template": ...}. */
-static dstok_status search_list(search *q, size_t at) {
-    dstok__json_iter it;
-    DSTOK_TRY(dstok__read_array(&q->c->r, at, at, "chat_template", &it));
-    while (dstok__json_next(&it)) {
-        dstok__field f[] = {{"template", 0}};
-        DSTOK_TRY(dstok__read_fields(&q->c->r, it.value, "an item of chat_template", f, 1));
-        if (f[0].at != 0) DSTOK_TRY(search_text(q, f[0].at));
-    }
-    return DSTOK_OK;
-}
-
 /* Templates are indented: a run of blanks in one is no use of a token that consists of blanks. */
 static bool is_blank(const dstok__added *a) {
     for (uint32_t i = 0; i < a->n; i++) {
@@ -133,23 +98,66 @@ static bool is_blank(const dstok__added *a) {
     return true;
 }
 
-static void mark_found(const search *q) {
-    dstok__spec *s = q->c->r.s;
-    for (size_t i = 0; i < s->n_added; i++) s->added[i].in_template = q->found[i] && !is_blank(&s->added[i]);
+/* Marks the added tokens that occur in a template; *work adds up the bytes compared at worst. */
+static dstok_status mark_used(dstok__spec *s, const char *text, size_t n, uint64_t *work) {
+    for (size_t i = 0; i < s->n_added; i++) {
+        dstok__added *a = &s->added[i];
+        if (n > 0 && a->n > (MAX_WORK - *work) / n) return DSTOK_E_LIMIT;
+        *work += (uint64_t)a->n * n;
+        if (!is_blank(a) && occurs(text, n, a->content, a->n)) a->is_named = true;
+    }
+    return DSTOK_OK;
 }
 
+#define TOO_LONG "the chat template is too long to look for so many added tokens"
+
+dstok_status dstok__load_chat_template(dstok__spec *s, const char *text, size_t n, dstok_error *err) {
+    uint64_t work = 0;
+    if (mark_used(s, text, n, &work) == DSTOK_OK) return DSTOK_OK;
+    return dstok__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, 0, "chat_template.jinja: " TOO_LONG);
+}
+
+static dstok_status search_text(config *c, size_t at, uint64_t *work) {
+    const char *text;
+    size_t n;
+    DSTOK_TRY(dstok__read_string(&c->r, at, at, "chat_template", &text, &n));
+    if (mark_used(c->r.s, text, n, work) == DSTOK_OK) return DSTOK_OK;
+    return dstok__json_fail(&c->doc, DSTOK_E_LIMIT, at, c->r.err, TOO_LONG);
+}
+
+/* A text, or a list of {"name": ..., "template": ...}. */
 static dstok_status read_chat_template(config *c, size_t at) {
-    dstok__spec *s = c->r.s;
-    search q = {.c = c};
-    if (at == 0 || s->n_added == 0) return DSTOK_OK;
-    for (size_t i = 0; i < s->n_added; i++) q.content_bytes += s->added[i].n;
-    q.found = dstok__alloc_zeroed(s->arena.al, s->n_added, sizeof *q.found);
-    if (q.found == NULL) return dstok__spec_no_room(DSTOK_E_NOMEM, "", 0, c->r.err);
-    bool is_list = dstok__json_kind_at(&c->doc, at) == DSTOK__JSON_ARRAY;
-    dstok_status status = is_list ? search_list(&q, at) : search_text(&q, at);
-    if (status == DSTOK_OK) mark_found(&q);
-    dstok__free(s->arena.al, q.found, s->n_added * sizeof *q.found);
-    return status;
+    dstok__json_iter it;
+    uint64_t work = 0;
+    if (at == 0) return DSTOK_OK;
+    if (dstok__json_kind_at(&c->doc, at) != DSTOK__JSON_ARRAY) return search_text(c, at, &work);
+    DSTOK_TRY(dstok__read_array(&c->r, at, at, "chat_template", &it));
+    while (dstok__json_next(&it)) {
+        dstok__field f[] = {{"template", 0}};
+        DSTOK_TRY(dstok__read_fields(&c->r, it.value, "an item of chat_template", f, 1));
+        if (f[0].at != 0) DSTOK_TRY(search_text(c, f[0].at, &work));
+    }
+    return DSTOK_OK;
+}
+
+/* ---- tokens that the config calls special ---- */
+
+static dstok_status mark_token(config *c, const dstok__field *f) {
+    uint32_t id;
+    DSTOK_TRY(read_token(c, f, false, &id));
+    for (size_t i = 0; id != DSTOK__NO_ID && i < c->r.s->n_added; i++) {
+        if (c->r.s->added[i].id == id) c->r.s->added[i].is_named = true;
+    }
+    return DSTOK_OK;
+}
+
+/* bos_token, eos_token and their kind, with or without "special" in tokenizer.json. */
+static dstok_status mark_tokens(config *c) {
+    dstok__field f[] = {{"bos_token", 0}, {"eos_token", 0}, {"unk_token", 0}, {"sep_token", 0},
+                        {"pad_token", 0}, {"cls_token", 0}, {"mask_token", 0}};
+    DSTOK_TRY(dstok__read_fields(&c->r, c->doc.root, "the file", f, sizeof f / sizeof *f));
+    for (size_t i = 0; i < sizeof f / sizeof *f; i++) DSTOK_TRY(mark_token(c, &f[i]));
+    return DSTOK_OK;
 }
 
 dstok_status dstok__hf_config(dstok__hf *h, const char *data, size_t n) {
@@ -161,5 +169,6 @@ dstok_status dstok__hf_config(dstok__hf *h, const char *data, size_t n) {
     DSTOK_TRY(dstok__read_fields(&c.r, c.doc.root, "the file", f, sizeof f / sizeof *f));
     DSTOK_TRY(apply_flag(&c, &f[0], &f[1], true));
     DSTOK_TRY(apply_flag(&c, &f[2], &f[3], false));
+    DSTOK_TRY(mark_tokens(&c));
     return read_chat_template(&c, f[4].at);
 }

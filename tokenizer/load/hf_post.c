@@ -73,8 +73,12 @@ static dstok_status put_sequence(dstok__hf *h, size_t at) {
 
 static dstok_status put_items(dstok__hf *h, size_t owner, size_t at, const dstok__map *specials) {
     dstok__json_iter it;
+    size_t n = 0; /* of items, also those without an id */
     DSTOK_TRY(dstok__read_array(&h->r, owner, at, "\"single\"", &it));
     while (dstok__json_next(&it)) {
+        if (++n > DSTOK__MAX_TEMPLATE)
+            return dstok__json_fail(&h->doc, DSTOK_E_LIMIT, it.value, h->r.err,
+                                    "the template has more than %zu items", (size_t)DSTOK__MAX_TEMPLATE);
         dstok__field f[] = {{"SpecialToken", 0}, {"Sequence", 0}};
         DSTOK_TRY(dstok__read_fields(&h->r, it.value, "an item of a template", f, 2));
         if ((f[0].at == 0) == (f[1].at == 0))

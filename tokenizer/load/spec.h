@@ -24,7 +24,8 @@ typedef struct dstok__added {
     uint32_t id;
     bool special, single_word, lstrip, rstrip, normalized;
     bool shadows; /* a model token of another text has this id, too: the id decodes to this one */
-    bool in_template; /* the chat template uses it: a control token, whatever the other flags say */
+    bool
+        is_named; /* a chat template or tokenizer_config.json names it: a control token, whatever else it is */
 } dstok__added;
 
 /* One item of a post-processor template for a single sequence. */
@@ -35,7 +36,7 @@ typedef struct dstok__template_item {
 
 typedef enum dstok__model_kind {
     DSTOK__MODEL_MERGES, /* a list of merges in rank order (tokenizer.json) */
-    DSTOK__MODEL_RANKS   /* token id = rank; any two neighbours whose joined bytes are a token merge (.tiktoken) */
+    DSTOK__MODEL_RANKS /* token id = rank; any two neighbours whose joined bytes are a token merge (.tiktoken) */
 } dstok__model_kind;
 
 #define DSTOK__NO_ID UINT32_MAX
@@ -60,11 +61,11 @@ typedef struct dstok__spec {
     size_t n_norms;
     dstok__step steps[DSTOK__MAX_STEPS];
     size_t n_steps;
-    bool prefix_space; /* ByteLevel(add_prefix_space) as the first step: a piece that starts otherwise gets a blank */
+    bool
+        prefix_space; /* ByteLevel(add_prefix_space) as the first step: a piece that starts otherwise gets a blank */
 
     dstok__template_item *template_items; /* NULL: just the text */
     size_t n_template, cap_template;
-
 
     const char **warnings; /* in the arena, NUL-terminated */
     size_t n_warnings, cap_warnings;
@@ -76,29 +77,31 @@ void dstok__spec_free(dstok__spec *s);
 
 /* Appenders: each returns E_NOMEM or E_LIMIT (with err filled). Strings are copied into the arena. */
 dstok_status dstok__spec_token(dstok__spec *s, const void *bytes, size_t n, uint32_t id, dstok_error *err);
-dstok_status dstok__spec_merge(dstok__spec *s, uint32_t left, uint32_t right, uint32_t product, dstok_error *err);
+dstok_status dstok__spec_merge(dstok__spec *s, uint32_t left, uint32_t right, uint32_t product,
+                               dstok_error *err);
 dstok_status dstok__spec_added(dstok__spec *s, const dstok__added *added, dstok_error *err);
 dstok_status dstok__spec_template(dstok__spec *s, dstok__template_item item, dstok_error *err);
 dstok_status dstok__spec_warn(dstok__spec *s, dstok_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Copies a string into the arena, with a NUL behind it. */
-dstok_status dstok__spec_copy(dstok__spec *s, const void *bytes, size_t n, const char **copy, dstok_error *err);
+dstok_status dstok__spec_copy(dstok__spec *s, const void *bytes, size_t n, const char **copy,
+                              dstok_error *err);
 
 /* Fills *err for a growth that failed: E_NOMEM, or E_LIMIT with "too many <what>". Returns status. */
 dstok_status dstok__spec_no_room(dstok_status status, const char *what, size_t max, dstok_error *err);
 
 /* Limits of every loader (docs/formats.md lists them). */
-#define DSTOK__MAX_FILE ((size_t)1 << 30)        /* bytes of a vocabulary file */
-#define DSTOK__MAX_ARENA ((size_t)1 << 30)       /* bytes of all strings of a vocabulary */
-#define DSTOK__MAX_IDS ((uint32_t)1 << 24)       /* ids are below this */
-#define DSTOK__MAX_MERGES ((size_t)1 << 25)
+#define DSTOK__MAX_FILE        ((size_t)1 << 30)   /* bytes of a vocabulary file */
+#define DSTOK__MAX_ARENA       ((size_t)1 << 30)   /* bytes of all strings of a vocabulary */
+#define DSTOK__MAX_IDS         ((uint32_t)1 << 24) /* ids are below this */
+#define DSTOK__MAX_MERGES      ((size_t)1 << 25)
 #define DSTOK__MAX_TOKEN_BYTES ((size_t)1 << 16) /* one token */
 #define DSTOK__MAX_ADDED_BYTES 1024u             /* one added token's text */
-#define DSTOK__MAX_ADDED ((size_t)1 << 20)
-#define DSTOK__MAX_TEMPLATE ((size_t)4096)       /* items of a template */
-#define DSTOK__MAX_WARNINGS 64u                  /* kept; the rest are counted in the last one */
-#define DSTOK__MAX_JSON_DEPTH 64u
+#define DSTOK__MAX_ADDED       ((size_t)1 << 20)
+#define DSTOK__MAX_TEMPLATE    ((size_t)4096) /* items of a template */
+#define DSTOK__MAX_WARNINGS    64u            /* kept; the rest are counted in the last one */
+#define DSTOK__MAX_JSON_DEPTH  64u
 
 /* ---- loaders: data[0, n) is the whole file; offsets in errors are into it ---- */
 
@@ -106,9 +109,12 @@ dstok_status dstok__spec_no_room(dstok_status status, const char *what, size_t m
 dstok_status dstok__load_hf(dstok__spec *s, const char *data, size_t n, const char *config, size_t config_n,
                             dstok_error *err);
 
+/* Marks the added tokens that a chat template uses (hf_config.c). After dstok__load_hf. */
+dstok_status dstok__load_chat_template(dstok__spec *s, const char *text, size_t n, dstok_error *err);
+
 /* A rank file (tiktoken.c). pattern: a name of dstok__pattern_by_name, or a regular expression, or NULL = from meta
  * (the text of X.tiktoken.meta.json, may be NULL), else from the file's sha256, else an error that lists the names. */
-dstok_status dstok__load_tiktoken(dstok__spec *s, const char *data, size_t n, const char *pattern, const char *meta,
-                                  size_t meta_n, dstok_error *err);
+dstok_status dstok__load_tiktoken(dstok__spec *s, const char *data, size_t n, const char *pattern,
+                                  const char *meta, size_t meta_n, dstok_error *err);
 
 #endif

@@ -131,16 +131,19 @@ static dstok_status add_meta_specials(dstok__tiktoken *t, const meta *m) {
 
 /* ---- where both come from ---- */
 
-/* A name brings the special tokens of its encoding, if this is that encoding by the number of its ranks. */
-static dstok_status use_name(dstok__tiktoken *t, const char *name) {
+/* A name brings the special tokens of its encoding, if this is that encoding by the number of its ranks; else those of
+ * the meta file count. */
+static dstok_status use_name(dstok__tiktoken *t, const meta *m, const char *name) {
     const dstok__encoding *e = dstok__encoding_by_name(name);
     const char *text = dstok__pattern_by_name(name);
     DSTOK_TRY(set_pattern(t, text, strlen(text)));
-    if (e == NULL || e->n_specials == 0) return DSTOK_OK;
+    if (e == NULL || e->n_specials == 0) return add_meta_specials(t, m);
     if (t->s->n_tokens == e->n_ranks) return add_known_specials(t, e);
-    return dstok__spec_warn(
-        t->s, t->err, "the file has %zu ranks and %s has %u: only its pattern is used, no special tokens",
-        t->s->n_tokens, name, e->n_ranks);
+    DSTOK_TRY(dstok__spec_warn(
+        t->s, t->err,
+        "the file has %zu ranks and %s has %u: only its pattern is used, not its special tokens",
+        t->s->n_tokens, name, e->n_ranks));
+    return add_meta_specials(t, m);
 }
 
 static dstok_status use_hash(dstok__tiktoken *t, const meta *m) {
@@ -184,7 +187,7 @@ dstok_status dstok__tiktoken_setup(dstok__tiktoken *t, const char *pattern, cons
     meta m;
     DSTOK_TRY(open_meta(t, text, n, &m));
     DSTOK_TRY(set_normalizer(t, &m));
-    if (pattern != NULL && dstok__pattern_by_name(pattern) != NULL) return use_name(t, pattern);
+    if (pattern != NULL && dstok__pattern_by_name(pattern) != NULL) return use_name(t, &m, pattern);
     if (pattern != NULL) return use_regex(t, &m, pattern);
     return m.pattern != 0 ? use_meta(t, &m) : use_hash(t, &m);
 }

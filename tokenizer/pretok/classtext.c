@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes a set of code points as one PCRE2 item. */
 
-/* PCRE2's own categories stand where they fit, ranges for the rest: a class of all letters takes 660 ranges; as
- * \p{L} and the letters that this PCRE2 does not know yet it takes a tenth. A category is used only if every
+/* PCRE2's own categories stand where they fit, ranges for the rest: a class of all letters takes 660 ranges;
+ * as \p{L} and the letters that this PCRE2 does not know yet it takes a tenth. A category is used only if every
  * member of it, as this very PCRE2 has it, belongs to the set. */
 #include "property.h"
 

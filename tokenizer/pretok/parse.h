@@ -32,15 +32,15 @@ typedef struct dstok__item {
 #define DSTOK__BAD_SYNTAX(p, at, ...)    dstok__fail((p)->err, DSTOK_E_FORMAT, (at), 0, __VA_ARGS__)
 #define DSTOK__NOT_SUPPORTED(p, at, ...) dstok__fail((p)->err, DSTOK_E_UNSUPPORTED, (at), 0, __VA_ARGS__)
 
-/* As dstok__pattern_rewrite. *jit = false when the pattern holds a construct that the JIT compiler of some PCRE2
- * in use matches wrongly; the interpreter must run it then:
- *  - a group with alternatives that something follows: (?:a|)b*a fails on "a" before 10.43 (its issue 336), and
- *    (CHAN|LINE)[ab]{0,2} on "LINE" from 10.45 on (874);
+/* As dstok__pattern_rewrite. *jit = false when the pattern holds a construct that the JIT compiler of some
+ * PCRE2 in use matches wrongly; the interpreter must run it then:
+ *  - a group with alternatives that something follows: (?:a|)b*a fails on "a" before 10.43 (its issue 336),
+ *    and (CHAN|LINE)[ab]{0,2} on "LINE" from 10.45 on (874);
  *  - atomic groups and possessive repeats of groups: (?>a*|)a matches "aaa" before 10.43 (347);
  *  - repeated groups that hold an {n,m}: its end may be passed over before 10.45 (554);
  *  - classes without a member, before 10.43. */
-dstok_status dstok__pattern_rewrite_jit(const char *pattern, size_t n, dstok__dialect dialect, dstok__buf *out,
-                                        bool *jit, dstok_error *err);
+dstok_status dstok__pattern_rewrite_jit(const char *pattern, size_t n, dstok__dialect dialect,
+                                        dstok__buf *out, bool *jit, dstok_error *err);
 
 /* Is literal at the cursor? */
 bool dstok__parse_at(const dstok__parse *p, const char *literal);

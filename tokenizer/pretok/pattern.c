@@ -2,8 +2,8 @@
 /* Rewrites a pattern of Oniguruma or fancy-regex into PCRE2: groups, anchors, repeats. */
 
 /* Everything that stands for one character goes through a set (escape.c, bracket.c, classtext.c); here is the
- * structure around it. What is left out, all of it Oniguruma's: under (?i) a character never stands for several (ss
- * for \u00DF, st for \uFB06), and a repeat whose body can match nothing ends as PCRE2 ends it. */
+ * structure around it. What is left out, all of it Oniguruma's: under (?i) a character never stands for two
+ * (ss for \u00DF, st for \uFB06), and a repeat whose body can match nothing ends as PCRE2 ends it. */
 #include "parse.h"
 
 #include "../../data/unicode/unicode.h"
@@ -340,7 +340,7 @@ static dstok_status read_options(struct rewriter *w, size_t at) {
     return body ? DSTOK_OK : set_options(w, at);
 }
 
-/* (?<name>...): names and numbers do not matter, nothing can refer to them. The cursor is behind the < or '. */
+/* (?<name>...): names and numbers do not matter, nothing can refer to them. The cursor is behind < or '. */
 static dstok_status open_named(struct rewriter *w, size_t at, char quote) {
     dstok__parse *p = &w->p;
     const unsigned char *end = memchr(p->text + p->i, quote, p->n - p->i);
@@ -474,8 +474,8 @@ static dstok_status explain(dstok_status status, size_t at, dstok_error *err) {
     }
 }
 
-dstok_status dstok__pattern_rewrite_jit(const char *pattern, size_t n, dstok__dialect dialect, dstok__buf *out,
-                                        bool *jit, dstok_error *err) {
+dstok_status dstok__pattern_rewrite_jit(const char *pattern, size_t n, dstok__dialect dialect,
+                                        dstok__buf *out, bool *jit, dstok_error *err) {
     const unsigned char *text = (const unsigned char *)pattern;
     size_t before = out->len;
     DSTOK_TRY(check_text(text, n, err));

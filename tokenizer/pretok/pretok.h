@@ -8,10 +8,10 @@
 #include "regex.h"
 
 typedef enum dstok__step_kind {
-    DSTOK__STEP_REGEX,       /* pattern is a regular expression */
-    DSTOK__STEP_LITERAL,     /* pattern is a plain string */
-    DSTOK__STEP_DIGITS,      /* matches one code point: category N of Unicode 17.0 (Rust's char::is_numeric) */
-    DSTOK__STEP_PUNCTUATION  /* matches one code point: ASCII punctuation and symbols, or category P of Unicode 8.0 */
+    DSTOK__STEP_REGEX,   /* pattern is a regular expression */
+    DSTOK__STEP_LITERAL, /* pattern is a plain string */
+    DSTOK__STEP_DIGITS,  /* matches one code point: category N of Unicode 17.0 (Rust's char::is_numeric) */
+    DSTOK__STEP_PUNCTUATION /* matches one code point: ASCII punctuation and symbols, or category P of Unicode 8.0 */
 } dstok__step_kind;
 
 /* What becomes of matches and of the text between them (Hugging Face names). */
@@ -26,7 +26,7 @@ typedef enum dstok__behavior {
 typedef struct dstok__step {
     dstok__step_kind kind;
     dstok__behavior behavior;
-    bool invert;         /* swap match and non-match before behavior is applied */
+    bool invert; /* swap match and non-match before behavior is applied */
     dstok__dialect dialect;
     const char *pattern; /* REGEX and LITERAL; n bytes */
     size_t n;
@@ -47,7 +47,8 @@ const dstok__family *dstok__family_find(const dstok__step *steps, size_t n);
 
 /* A pattern by the name users type (--pattern): gpt2, r50k, p50k, cl100k, o200k, qwen2, ...; NULL when unknown. */
 const char *dstok__pattern_by_name(const char *name);
-const char *dstok__pattern_name_at(size_t i); /* the i-th known name; NULL at the end: for messages and --help */
+const char *
+dstok__pattern_name_at(size_t i); /* the i-th known name; NULL at the end: for messages and --help */
 
 typedef struct dstok__pretok dstok__pretok; /* immutable, shared by threads */
 
@@ -67,7 +68,7 @@ typedef dstok_status dstok__piece_fn(void *ctx, size_t begin, size_t end);
 
 /* Cuts one piece of text, in order. With no steps the piece itself is the only pretoken. What the steps remove is
  * simply not reported. scratch may be NULL only if dstok__pretok_family(p) != NULL or there are no steps. */
-dstok_status dstok__pretok_run(const dstok__pretok *p, dstok__regex_scratch *scratch, const uint8_t *text, size_t len,
-                               dstok__piece_fn *emit, void *ctx, dstok_error *err);
+dstok_status dstok__pretok_run(const dstok__pretok *p, dstok__regex_scratch *scratch, const uint8_t *text,
+                               size_t len, dstok__piece_fn *emit, void *ctx, dstok_error *err);
 
 #endif

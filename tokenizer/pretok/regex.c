@@ -7,7 +7,8 @@
 #define NEST_LIMIT      1000       /* our rewriting adds to the 100 levels of the pattern */
 #define JIT_STACK_START (32u << 10)
 #define JIT_STACK_MAX   (64u << 20)
-#define HEAP_LIMIT_KIB  (256u << 10) /* for the interpreter, which takes over when the JIT stack is too small */
+#define HEAP_LIMIT_KIB                                                                                       \
+    (256u << 10) /* for the interpreter, which takes over when the JIT stack is too small */
 #define MATCH_LIMIT_BASE     10000000u
 #define MATCH_LIMIT_PER_BYTE 16u
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any pattern by PCRE2: rewritten so that classes follow our Unicode 16.0 tables and syntax follows its owner's engine. */
+/* Any pattern by PCRE2, rewritten: classes follow our Unicode 16.0 tables, syntax follows its owner's engine. */
 #ifndef DSTOK_PRETOK_REGEX_H
 #define DSTOK_PRETOK_REGEX_H
 
@@ -18,8 +18,9 @@ typedef enum dstok__dialect {
 dstok_status dstok__pattern_rewrite(const char *pattern, size_t n, dstok__dialect dialect, dstok__buf *out,
                                     dstok_error *err);
 
-typedef struct dstok__regex dstok__regex;                 /* compiled; immutable, shared by threads */
-typedef struct dstok__regex_scratch dstok__regex_scratch; /* one thread's match data and JIT stack, for any regex */
+typedef struct dstok__regex dstok__regex; /* compiled; immutable, shared by threads */
+typedef struct dstok__regex_scratch
+    dstok__regex_scratch; /* one thread's match data and JIT stack, for any regex */
 
 dstok_status dstok__regex_new(const dstok_alloc *al, const char *pattern, size_t n, dstok__dialect dialect,
                               dstok__regex **out, dstok_error *err);
@@ -32,7 +33,7 @@ void dstok__regex_scratch_free(dstok__regex_scratch *scratch); /* NULL allowed *
 /* First match at or after pos in text[0, len), which is valid UTF-8 (not checked again); lookbehind sees text[0, pos).
  *  *begin, *end  [out] the match; *begin = SIZE_MAX when there is none
  * E_LIMIT when match, depth or heap limits are met (err->offset = pos): never reported as "no match". */
-dstok_status dstok__regex_find(const dstok__regex *re, dstok__regex_scratch *scratch, const uint8_t *text, size_t len,
-                               size_t pos, size_t *begin, size_t *end, dstok_error *err);
+dstok_status dstok__regex_find(const dstok__regex *re, dstok__regex_scratch *scratch, const uint8_t *text,
+                               size_t len, size_t pos, size_t *begin, size_t *end, dstok_error *err);
 
 #endif

@@ -27,10 +27,10 @@ typedef struct dstok__edit {
 typedef struct dstok__normalized {
     const uint8_t *text;
     size_t len;
-    dstok__buf buf, spare;         /* the storage, reused from call to call */
+    dstok__buf buf, spare; /* the storage, reused from call to call */
     dstok__edit *edits;
     size_t n_edits, cap_edits;
-    dstok__edit *later;             /* the edits of the kind being applied, before they join the others */
+    dstok__edit *later; /* the edits of the kind being applied, before they join the others */
     size_t n_later, cap_later;
     struct dstok__norm_char *chars; /* the characters being reordered and composed */
     size_t cap_chars;
@@ -44,8 +44,8 @@ void dstok__normalized_free(dstok__normalized *n);
  * the hull of exactly the characters it came from; reordered marks share one edit.
  * E_LIMIT when the result passes max bytes; E_NOMEM. After a failure the result is unspecified, n can be used
  * again. */
-dstok_status dstok__normalize(dstok__normalized *n, const dstok__norm_kind *kinds, size_t n_kinds, const uint8_t *src,
-                              size_t len, size_t max);
+dstok_status dstok__normalize(dstok__normalized *n, const dstok__norm_kind *kinds, size_t n_kinds,
+                              const uint8_t *src, size_t len, size_t max);
 
 /* Puts text before everything else, as an edit of zero source width at source offset 0. The same maximum holds. */
 dstok_status dstok__normalized_prepend(dstok__normalized *n, const char *text, size_t text_n);
@@ -53,8 +53,8 @@ dstok_status dstok__normalized_prepend(dstok__normalized *n, const char *text, s
 /* A cursor that maps growing normalised positions to source ranges. */
 typedef struct dstok__map_cursor {
     const dstok__normalized *n;
-    size_t edit;      /* first edit that may still matter */
-    int64_t shift;    /* source - normalised, between edits */
+    size_t edit;   /* first edit that may still matter */
+    int64_t shift; /* source - normalised, between edits */
 } dstok__map_cursor;
 
 void dstok__map_cursor_init(dstok__map_cursor *c, const dstok__normalized *n);

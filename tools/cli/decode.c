@@ -68,7 +68,7 @@ static int add_id(struct cli_record *rec, struct cli_json word, int is_json) {
     for (i = 0; i < word.n; i++) {
         if (word.p[i] < '0' || word.p[i] > '9')
             return bad_number(rec, word,
-                              is_json || strchr("[{", word.p[0]) == NULL
+                              is_json || (word.p[0] != '[' && word.p[0] != '{')
                                   ? "is not an id; ids are whole numbers"
                                   : "is not an id; for JSON give --input-format jsonl");
         value = value * 10 + (uint64_t)(word.p[i] - '0');

@@ -145,3 +145,21 @@ void cli_files_free(struct cli_files *f) {
     free(f->items);
     memset(f, 0, sizeof *f);
 }
+
+int cli_files_protect(const struct cli_files *f, const char *option, const char *path) {
+    struct stat out, in;
+    size_t i;
+
+    if (path == NULL || stat(path, &out) != 0) return 0;
+    for (i = 0; i < f->n; i++) {
+        const char *name = f->items[i].name;
+        int known = strcmp(name, "-") == 0 ? fstat(STDIN_FILENO, &in) : stat(name, &in);
+
+        if (known != 0 || !S_ISREG(in.st_mode) || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+            continue;
+        cli_error("%s %s is also an input (%s); it would be destroyed: name another file", option, path,
+                  cli_input_name(&f->items[i]));
+        return CLI_USAGE;
+    }
+    return 0;
+}

@@ -23,8 +23,11 @@ static void print_line(const char *before, const char *format, va_list args, con
     cli_buf_text(&line, before);
     cli_buf_text(&line, text);
     cli_buf_text(&line, after);
-    for (i = 0; i < line.n; i++)
+    for (i = 0; i < line.n; i++) {
         if ((unsigned char)line.p[i] < 0x20 || line.p[i] == 0x7F) line.p[i] = '?';
+        if (i > 0 && (unsigned char)line.p[i - 1] == 0xC2 && (unsigned char)line.p[i] < 0xA0)
+            line.p[i - 1] = line.p[i] = '?'; /* U+0080 to U+009F are controls, too */
+    }
     cli_buf_char(&line, '\n');
     (void)fflush(stderr);
     (void)fwrite(line.p, 1, line.n, stderr);

@@ -161,7 +161,8 @@ int cli_run_texts(struct cli_config *c, struct cli_run *run) {
 
     if (rc) return rc;
     run->config = c;
-    rc = cli_vocab_load(c, c->n_vocabs ? c->vocabs[0] : NULL, &tok);
+    rc = cli_files_protect(&run->files, "--reject", c->reject);
+    if (rc == 0) rc = cli_vocab_load(c, c->n_vocabs ? c->vocabs[0] : NULL, &tok);
     if (rc == 0) rc = cli_encode_options(c, tok, &options, &allowed);
     if (rc == 0) {
         run->tok = tok;

@@ -232,7 +232,8 @@ int cli_train(struct cli_config *c) {
     memset(&t, 0, sizeof t);
     t.config = c;
     c->threads = 1; /* the trainer has one owner, and reading alone is not worth helpers */
-    rc = start(&t);
+    rc = cli_files_protect(&files, "-o", c->output);
+    if (rc == 0) rc = start(&t);
     if (rc == 0) rc = learn(&t, &files);
     dstok_trainer_free(t.trainer);
     free(t.specials);

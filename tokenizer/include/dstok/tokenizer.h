@@ -37,15 +37,17 @@ typedef struct dstok_load_options {
 
 /** Load a vocabulary file: Hugging Face tokenizer.json, a folder that holds one (with
  *  tokenizer_config.json), or a .tiktoken rank file (with X.tiktoken.meta.json beside it, if any). The
- *  format is told by content.
+ *  format is told by content. Beside a file named tokenizer.json, tokenizer_config.json and
+ *  chat_template.jinja count as if the folder was named.
  *  path     [in]  NUL-terminated file name
  *  options  [in]  NULL = defaults
  *  out      [out] the tokenizer; untouched on failure
  *  Returns: DSTOK_OK; E_IO (text names the file and the system's reason); E_FORMAT, E_UNSUPPORTED,
- *      E_DUPLICATE, E_TRUNCATED, E_UTF8 (offset and line in the file); E_LIMIT; E_NOMEM; E_INVAL (pattern
- *      needed or unknown).
+ *      E_DUPLICATE, E_TRUNCATED, E_UTF8 (offset and line in the file); E_LIMIT; E_NOMEM; E_VERSION; E_INVAL
+ *      (a pattern is needed, unknown, or out of place).
  *  Owns: out, to be given to dstok_tokenizer_free.   Threads: safe.
- *  Cost: O(file + sum of token lengths).   Source: docs/formats.md.   Since: 0.1 */
+ *  Cost: O(file); for rank files also O(sum of squared token lengths), bounded.
+ *  Source: docs/formats.md.   Since: 0.1 */
 DSTOK_API DSTOK_NODISCARD dstok_status dstok_tokenizer_load(const char *path,
                                                             const dstok_load_options *options,
                                                             dstok_tokenizer **out, dstok_error *err);
@@ -85,7 +87,7 @@ typedef struct dstok_info {
     uint64_t n_added;       /**< added tokens */
     uint64_t n_merges;      /**< distinct pairs that merge */
     uint64_t n_steps;       /**< pretokenizer steps */
-    uint64_t memory;        /**< bytes held by the tokenizer */
+    uint64_t memory;        /**< bytes held by the tokenizer, without compiled patterns */
     int ignore_merges;      /**< a pretoken that is one token is never merged */
     int has_template;       /**< add_special would add something */
     uint32_t unk_id;        /**< id for unknown characters; UINT32_MAX: none */
@@ -128,8 +130,8 @@ DSTOK_API DSTOK_NODISCARD dstok_status dstok_token_id(const dstok_tokenizer *tok
 
 /** What to do with added tokens that stand in the text (docs/special-tokens.md). */
 enum {
-    DSTOK_SPECIAL_SAFE = 0, /**< no control token comes from text; other added tokens match */
-    DSTOK_SPECIAL_TEXT = 1, /**< as Hugging Face with encode_special_tokens: those marked special are text */
+    DSTOK_SPECIAL_SAFE = 0,  /**< no control token comes from text; other added tokens match */
+    DSTOK_SPECIAL_TEXT = 1,  /**< as Hugging Face with encode_special_tokens: those marked special are text */
     DSTOK_SPECIAL_PARSE = 2, /**< as Hugging Face by default: every added token matches. For trusted text */
     DSTOK_SPECIAL_PLAIN = 3, /**< no added token matches */
     DSTOK_SPECIAL_ERROR = 4, /**< E_SPECIAL where a control token stands in the text */
@@ -202,9 +204,10 @@ DSTOK_API void dstok_encoder_free(dstok_encoder *enc);
  *  flags  [out] DSTOK_FLAG_* of each token, shape (cap,), or NULL
  *  n      [out] tokens written; on E_SPACE tokens needed
  *  Returns: DSTOK_OK; E_SPACE (arrays unspecified); E_UTF8, E_SPECIAL, E_UNKNOWN (err->offset = byte in
- *      text); E_LIMIT (input too large, regex work limit); E_NOMEM. After any failure the encoder is usable.
+ *      text); E_LIMIT (input too large, regex work limit); E_INVAL (unknown policy); E_NOMEM. After any
+ *      failure the encoder is usable.
  *  Owns: nothing kept.   Threads: safe for distinct enc.
- *  Cost: O(len log m), m = longest pretoken in bytes.
+ *  Cost: O(len log m), m = longest pretoken in bytes; patterns that run through PCRE2 may cost more.
  *  Source: Sennrich, Haddow, Birch, ACL 2016 (P16-1162); rules in docs/formats.md.   Since: 0.1 */
 DSTOK_API DSTOK_NODISCARD dstok_status dstok_encode(dstok_encoder *enc, const void *text, size_t len,
                                                     const dstok_encode_options *options, uint32_t *ids,
