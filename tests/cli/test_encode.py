@@ -245,6 +245,9 @@ class OnError(CliTest):
         self.run_verb("encode", "--reject", "log", stdin="fine")
         self.assertEqual((self.dir / "log").read_text(), "")
         self.fails(2, "cannot open no/log: No such file", "encode", "--reject", "no/log", stdin="x")
+        self.write("in", "fine\n")
+        self.fails(2, "--reject in is also an input", "encode", "--reject", "in", "in")
+        self.assertEqual((self.dir / "in").read_text(), "fine\n")
 
     def test_many_bad_records_are_not_all_named(self):
         result = self.run_verb("encode", "--input-format", "lines", "--on-error", "skip", stdin=b"\xff\n" * 500)

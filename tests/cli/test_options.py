@@ -47,7 +47,7 @@ class Options(CliTest):
             for arguments in ([verb], ["help", verb]):
                 result = self.raw(*arguments)
                 self.assertEqual((result.returncode, result.stdout), (2, b""))
-                self.assertRegex(result.stderr.decode(), f'unknown verb "{verb}": not in this version')
+                self.assertRegex(result.stderr.decode(), f'unknown verb "{verb}"; the verbs of this version are encode')
 
     def test_unknown_options(self):
         self.fails(2, "--output-prefix is not in this version", "encode", "--output-prefix", "x")

@@ -82,7 +82,7 @@ class Quickstart(unittest.TestCase):
                 self.tool("sudo", sudo)
             result = self.run_script("build")
             self.assertEqual(result.returncode, 1)
-            self.assertIn("as root run: apt-get install --no-install-recommends ninja-build", result.stderr)
+            self.assertIn("as root run: apt-get update && apt-get install --no-install-recommends ninja-build", result.stderr)
         self.assertFalse((self.dir / "ran").exists())
 
     def install(self, user, sudo):

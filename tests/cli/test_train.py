@@ -128,10 +128,20 @@ class Output(CliTest):
         self.write("old.json", "old")
         self.train("old.json", "bad")
         self.assertEqual((self.dir / "old.json").read_text(), "old")
-        for target, why in (("no/new.json", "No such file"), ("/dev/full", "No space left"), (".", "Is a directory")):
+        for target, why, rc in (("no/new.json", "No such file", 2), ("/dev/full", "No space left", 1),
+                                (".", "Is a directory", 1)):
             result = self.train(target, stdin="abc")
-            self.assertEqual(result.returncode, 1)
+            self.assertEqual(result.returncode, rc)
             self.assertRegex(result.stderr.decode(), f"^dstok: cannot write .*: {why}")
+
+    def test_input_is_not_overwritten(self):
+        self.write("corpus", "abc abc")
+        os.link(self.dir / "corpus", self.dir / "same")
+        for target in ("corpus", "same"):
+            result = self.train(target, "corpus")
+            self.assertEqual(result.returncode, 2)
+            self.assertRegex(result.stderr.decode(), "^dstok: -o .* is also an input")
+        self.assertEqual((self.dir / "corpus").read_text(), "abc abc")
 
     def test_no_room(self):
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))

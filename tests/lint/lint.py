@@ -4,6 +4,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -118,10 +119,13 @@ def check_symbols():
 def check_headers():
     flags = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only",
              f"-I{ROOT}/tokenizer/include", f"-I{ROOT}/align/include"]
+    cxx = next((c for c in ("c++", "clang++", "clang++-14") if shutil.which(c)), None)
+    if cxx is None:
+        fail("no C++ compiler: the headers cannot be checked for C++17")
+        return
     for folder, names in PUBLIC.items():
         for name in names:
-            for compiler, std in (("cc", "c11"), ("c++", "c++17")):
-                lang = "c" if compiler == "cc" else "c++"
+            for lang, compiler, std in (("c", "cc", "c11"), ("c++", cxx, "c++17")):
                 with tempfile.NamedTemporaryFile("w", suffix=".c") as f:
                     f.write(f"#include <dstok/{name}>\n#include <dstok/{name}>\nint main(void) {{ return 0; }}\n")
                     f.flush()

@@ -2,7 +2,7 @@
 /* Writes a set of code points as one PCRE2 item. */
 
 /* PCRE2's own categories stand where they fit, ranges for the rest: a class of all letters takes 660 ranges;
- * as \p{L} and the letters that this PCRE2 does not know yet it takes a tenth. A category is used only if every
+ * as \p{L} and the letters that this PCRE2 does not know yet it takes a tenth. A category is used only if each
  * member of it, as this very PCRE2 has it, belongs to the set. */
 #include "property.h"
 

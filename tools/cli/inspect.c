@@ -12,6 +12,24 @@ static void put_line(struct cli_buf *out, const char *name, const char *text) {
     cli_buf_printf(out, "%-11s %s\n", name, text);
 }
 
+/* A text out of a vocabulary file, which may hold line ends and what drives a terminal. */
+static void put_foreign(struct cli_buf *out, const char *name, const char *text) {
+    const unsigned char *p = (const unsigned char *)text;
+
+    cli_buf_printf(out, "%-11s ", name);
+    for (; *p != '\0'; p++) {
+        if (*p == '\r' || *p == '\n' || *p == '\t')
+            cli_buf_text(out, *p == '\r' ? "\\r" : *p == '\n' ? "\\n" : "\\t");
+        else if (*p < 0x20 || *p == 0x7F)
+            cli_buf_printf(out, "\\x%02X", *p);
+        else if (*p == 0xC2 && p[1] < 0xA0)
+            cli_buf_printf(out, "\\x{%02X}", *++p);
+        else
+            cli_buf_char(out, (char)*p);
+    }
+    cli_buf_char(out, '\n');
+}
+
 static void put_number(struct cli_buf *out, const char *name, uint64_t n) {
     cli_buf_printf(out, "%-11s %llu\n", name, (unsigned long long)n);
 }
@@ -96,7 +114,7 @@ static void describe(struct cli_buf *out, const dstok_tokenizer *tok, const dsto
     put_line(out, "scanner", info->scanner);
     put_line(out, "normalizer", info->normalizer);
     for (i = 0; (text = dstok_tokenizer_step(tok, i)) != NULL; i++)
-        put_line(out, i == 0 ? "steps" : "", text);
+        put_foreign(out, i == 0 ? "steps" : "", text);
     if (info->unk_id != UINT32_MAX)
         put_number(out, "unknown id", info->unk_id);
     else
@@ -104,7 +122,7 @@ static void describe(struct cli_buf *out, const dstok_tokenizer *tok, const dsto
     put_line(out, "template", info->has_template ? "yes (--add-special)" : "none");
     cli_buf_printf(out, "%-11s %.1f MB\n", "memory", (double)info->memory / 1e6);
     put_controls(out, tok, info->n_ids);
-    for (i = 0; (text = dstok_tokenizer_warning(tok, i)) != NULL; i++) put_line(out, "warning", text);
+    for (i = 0; (text = dstok_tokenizer_warning(tok, i)) != NULL; i++) put_foreign(out, "warning", text);
 }
 
 static void json_number(struct cli_buf *out, const char *name, uint64_t n) {

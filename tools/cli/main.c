@@ -89,7 +89,7 @@ static int show_usage(void) {
 
 static int unknown_verb(const char *name) {
     return cli_usage(
-        "", "unknown verb \"%.40s\": not in this version; verbs are encode, decode, count, inspect, train",
+        "", "unknown verb \"%.40s\"; the verbs of this version are encode, decode, count, inspect, train",
         name);
 }
 

@@ -99,9 +99,10 @@ int cli_out_is_terminal(void) {
 }
 
 int cli_out_has_colour(void) {
-    const char *no = getenv("NO_COLOR");
+    const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
 
-    return (no == NULL || no[0] == '\0') && cli_out_is_terminal();
+    return (no == NULL || no[0] == '\0') && (terminal == NULL || strcmp(terminal, "dumb") != 0) &&
+           cli_out_is_terminal();
 }
 
 size_t cli_out_columns(void) {

@@ -195,6 +195,7 @@ int cli_run_records(struct cli_run *run) {
     struct pool p;
     int rc;
 
+    cli_progress(run, 0); /* the clock starts before the first record is read */
     memset(&p, 0, sizeof p);
     p.run = run;
     p.batch.records = cli_alloc(BATCH_RECORDS * sizeof *p.batch.records);

@@ -4,6 +4,7 @@
 
 #include <dstok/trainer.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -40,7 +41,7 @@ static int tell_progress(void *context, uint64_t done, uint64_t wanted) {
     int watched = c->progress != CLI_PROGRESS_AUTO || (isatty(STDERR_FILENO) && !c->is_quiet);
     time_t now = time(NULL);
 
-    if (c->progress == CLI_PROGRESS_OFF || !watched || now == t->last_told) return 0;
+    if (c->progress == CLI_PROGRESS_OFF || !watched || (now == t->last_told && done < wanted)) return 0;
     t->last_told = now;
     (void)fprintf(stderr,
                   c->progress == CLI_PROGRESS_JSON ? "{\"merges\":%llu,\"wanted\":%llu}\n"
@@ -222,6 +223,25 @@ static int check(const struct cli_config *c) {
     return 0;
 }
 
+/* Whether the output can be made, before hours of work: its folder must be there and take new files. */
+static int check_output(const char *path) {
+    struct cli_buf folder = {0};
+    const char *slash = strrchr(path, '/');
+    int rc = 0;
+
+    if (strcmp(path, "-") == 0) return 0;
+    if (slash == NULL)
+        cli_buf_text(&folder, ".");
+    else
+        cli_buf_add(&folder, path, slash == path ? 1 : (size_t)(slash - path));
+    if (access(cli_buf_string(&folder), W_OK | X_OK) != 0) {
+        cli_error("cannot write %s: %s", path, strerror(errno));
+        rc = CLI_USAGE;
+    }
+    cli_buf_free(&folder);
+    return rc;
+}
+
 int cli_train(struct cli_config *c) {
     struct training t;
     struct cli_files files;
@@ -233,6 +253,7 @@ int cli_train(struct cli_config *c) {
     t.config = c;
     c->threads = 1; /* the trainer has one owner, and reading alone is not worth helpers */
     rc = cli_files_protect(&files, "-o", c->output);
+    if (rc == 0) rc = check_output(c->output);
     if (rc == 0) rc = start(&t);
     if (rc == 0) rc = learn(&t, &files);
     dstok_trainer_free(t.trainer);

@@ -78,7 +78,8 @@ static int not_found(const char *name) {
     cli_buf_text(&present, "default");
     for (i = 0; i < n; i++) cli_buf_printf(&present, ", %s", names[i]);
     cli_error(
-        "cannot open %s: %s, and no vocabulary has this name; run: tools/get-vocab %s (names present: %s)",
+        "cannot open %s: %s, and no vocabulary has this name; run: tools/get-vocab %s (names present: %s; "
+        "names to get: tools/get-vocab --list)",
         name, strerror(ENOENT), name, cli_buf_string(&present));
     free_names(names, n);
     cli_buf_free(&home);
@@ -175,7 +176,8 @@ static int load_failed(const char *path, const dstok_error *err, dstok_status st
     if (err->line) cli_buf_printf(&where, ":%lu", (unsigned long)err->line);
     if (err->offset != DSTOK_NO_OFFSET)
         cli_buf_printf(&where, ": byte %llu", (unsigned long long)err->offset);
-    cli_error("%s: %s", cli_buf_string(&where), err->text[0] ? err->text : dstok_status_name(status));
+    cli_error("%s: %s%s", cli_buf_string(&where), err->text[0] ? err->text : dstok_status_name(status),
+              status == DSTOK_E_INVAL ? " (--pattern)" : "");
     cli_buf_free(&where);
     return status == DSTOK_E_NOMEM ? CLI_FAIL : CLI_USAGE;
 }
