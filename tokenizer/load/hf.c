@@ -36,7 +36,9 @@ static dstok_status warn_ignored(dstok__hf *h, const dstok__field *f) {
 static dstok_status read_pipeline(dstok__hf *h, const dstok__field *f, dstok__hf_model *model) {
     DSTOK_TRY(check_version(h, f[VERSION].at));
     if (f[MODEL].at == 0)
-        return dstok__json_fail(&h->doc, DSTOK_E_FORMAT, h->doc.root, h->r.err, "\"model\" is missing: this is no tokenizer.json (give that file, or its folder)");
+        return dstok__json_fail(&h->doc, DSTOK_E_FORMAT, h->doc.root, h->r.err,
+                                "\"model\" is missing: this is no tokenizer.json "
+                                "(give that file, or its folder)");
     DSTOK_TRY(dstok__hf_model_open(h, f[MODEL].at, model));
     DSTOK_TRY(dstok__hf_pre_tokenizer(h, f[PRE_TOKENIZER].at));
     DSTOK_TRY(dstok__hf_normalizer(h, f[NORMALIZER].at));
