@@ -102,11 +102,12 @@ static dstok_status encode_raw_ranks(job *j, const uint8_t *source, size_t len) 
     DSTOK_TRY(dstok__job_text(j, source, good));
     DSTOK_TRY(look_at_rest(j, source, good, len));
     size_t taken = unstable_tokens(j);
+    while (taken > 0 && taken < out->n &&
+           out->spans[out->n - taken - 1].end > out->spans[out->n - taken].begin) {
+        taken++; /* a normaliser changed characters that this token and the next came from: back to before them */
+    }
     size_t begin = taken > 0 ? (size_t)out->spans[out->n - taken].begin : good;
     out->n -= taken;
-    if (out->n > 0 && out->spans[out->n - 1].end > begin) {
-        begin = (size_t)out->spans[out->n - 1].end; /* a changed character that both tokens came from */
-    }
     out->store = store;
     return dstok__job_bytes(j, source, begin, len);
 }
