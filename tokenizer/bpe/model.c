@@ -247,6 +247,16 @@ static dstok_status build(dstok_tokenizer *tok, dstok_error *err) {
     return describe(tok);
 }
 
+/* A place in a pattern is no place in the file. */
+static dstok_status pattern_failed(dstok_status status, dstok_error *err) {
+    char text[sizeof err->text];
+    if (err == NULL || err->offset == DSTOK_NO_OFFSET) return status;
+    memcpy(text, err->text, sizeof text);
+    return dstok__fail(err, status, DSTOK_NO_OFFSET, 0,
+                       "%sbyte %" PRIu64 " of the pretokenizer's pattern: %s",
+                       status == DSTOK_E_UNSUPPORTED ? "not supported: " : "", err->offset, text);
+}
+
 dstok_status dstok__model_build(dstok_tokenizer *tok, uint32_t load_flags, dstok_error *err) {
     dstok__map_init(&tok->by_bytes, &tok->al);
     dstok__pairs_init(&tok->pairs, &tok->al);
@@ -255,8 +265,9 @@ dstok_status dstok__model_build(dstok_tokenizer *tok, uint32_t load_flags, dstok
     dstok_status status = build(tok, err);
     if (status == DSTOK_E_NOMEM) return no_memory(err);
     DSTOK_TRY(status);
-    DSTOK_TRY(dstok__pretok_new(&tok->al, tok->spec.steps, tok->spec.n_steps,
-                                (load_flags & DSTOK_LOAD_NO_SCANNER) == 0, &tok->pretok, err));
+    status = dstok__pretok_new(&tok->al, tok->spec.steps, tok->spec.n_steps,
+                               (load_flags & DSTOK_LOAD_NO_SCANNER) == 0, &tok->pretok, err);
+    if (status != DSTOK_OK) return pattern_failed(status, err);
     drop_lists(&tok->spec, &tok->al);
     tok->memory = memory_of(tok);
     return DSTOK_OK;
