@@ -35,14 +35,17 @@ static void print(const struct cli_run *run, int kind, double seconds) {
 
 void cli_progress(const struct cli_run *run, int final) {
     static double begin, last; /* one run a program */
+    static uint64_t told;      /* records of the last line */
     int kind = kind_of(run->config);
     double t;
 
     if (kind == CLI_PROGRESS_OFF) return;
     t = now();
     if (begin <= 0) begin = last = t;
+    if (final && told > 0 && told == run->n_records) return; /* the line stands there already */
     if (final ? run->config->progress != CLI_PROGRESS_AUTO || t - begin >= 1 : t - last >= 1) {
         print(run, kind, t - begin);
         last = t;
+        told = run->n_records;
     }
 }
