@@ -125,11 +125,36 @@ static void test_long_ranks(void) {
     free(more);
 }
 
+/* Each script in a pattern is measured anew: many of them are refused, at once. */
+static void test_many_scripts(void) {
+    enum { USES = 3000 };
+    static const char head[] =
+        "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"",
+                      tail[] = "\"},\"behavior\":\"Isolated\",\"invert\":false},{\"type\":\"ByteLevel\","
+                               "\"add_prefix_space\":false,\"trim_offsets\":false,\"use_regex\":false}]}";
+    char *steps = malloc(sizeof head + sizeof tail + USES * 9);
+    size_t n = (size_t)sprintf(steps, "%s", head), json_n;
+    for (int i = 0; i < USES; i++) n += (size_t)sprintf(steps + n, "\\\\p{Lao}");
+    sprintf(steps + n, "%s", tail);
+    fixture f = {.pre_tokenizer = steps};
+    char *json = fixture_json(&f, &json_n);
+    dstok_tokenizer *tok = NULL;
+    dstok_error err = {.status = DSTOK_OK};
+    CHECK_EQ(dstok_tokenizer_load_memory(json, json_n, NULL, 0, NULL, &tok, &err), DSTOK_E_LIMIT);
+    CHECK_EQ(err.status, DSTOK_E_LIMIT);
+    CHECK(err.text[0] != '\0');
+    fprintf(stderr, "%s\n", err.text);
+    dstok_tokenizer_free(tok);
+    free(json);
+    free(steps);
+}
+
 int main(void) {
     test_template();
     test_config();
     test_behind_bad_bytes();
     test_raw_prefix();
     test_long_ranks();
+    test_many_scripts();
     return t_end();
 }

@@ -246,8 +246,12 @@ static dstok_status measure_item(const dstok_alloc *al, const char *name, dstok_
     return status;
 }
 
+/* Scripts and derived properties in one pattern. */
+#define MAX_MEASURED 64u
+
 dstok_status dstok__native_add(dstok__props *props, const char *item, dstok__codeset *set, bool *known) {
     dstok__codeset found;
+    if (++props->n_measured > MAX_MEASURED) return DSTOK_E_LIMIT;
     dstok__codeset_init(&found, props->al);
     dstok_status status = measure_item(props->al, item, &found, known);
     /* Before 10.40 "sc:" was unknown and \p{Greek} the script; since then \p{Greek} means Script_Extensions.

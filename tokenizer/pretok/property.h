@@ -21,7 +21,8 @@ typedef struct dstok__props {
     const dstok_alloc *al;
     dstok__runs own;   /* our tables; value = record */
     dstok__runs folds; /* lo = a code point that folding touches, value = what it folds to; sorted by value */
-    dstok__runs native; /* general categories (DSTOK_GC_*) as the linked PCRE2 has them */
+    dstok__runs native;  /* general categories (DSTOK_GC_*) as the linked PCRE2 has them */
+    unsigned n_measured; /* other properties that PCRE2 was asked for, one by one: milliseconds each */
 } dstok__props;
 
 extern const char dstok__category_names[30][3]; /* by DSTOK_GC_* number */
