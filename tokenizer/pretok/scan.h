@@ -4,6 +4,7 @@
 #define DSTOK_PRETOK_SCAN_H
 
 #include "../../data/unicode/unicode.h"
+#include "../text/utf8.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,22 +37,10 @@ bool dstok__is_punctuation_step(uint32_t cp);
 
 /* The code point at text[pos] of valid UTF-8, pos < len. *next  [out] where the following one begins. */
 static inline uint32_t dstok__decode(const uint8_t *text, size_t pos, size_t *next) {
-    const uint8_t *s = text + pos;
-    if (s[0] < 0x80) {
-        *next = pos + 1;
-        return s[0];
-    }
-    if (s[0] < 0xE0) {
-        *next = pos + 2;
-        return (uint32_t)(s[0] & 0x1F) << 6 | (uint32_t)(s[1] & 0x3F);
-    }
-    if (s[0] < 0xF0) {
-        *next = pos + 3;
-        return (uint32_t)(s[0] & 0x0F) << 12 | (uint32_t)(s[1] & 0x3F) << 6 | (uint32_t)(s[2] & 0x3F);
-    }
-    *next = pos + 4;
-    return (uint32_t)(s[0] & 0x07) << 18 | (uint32_t)(s[1] & 0x3F) << 12 | (uint32_t)(s[2] & 0x3F) << 6 |
-           (uint32_t)(s[3] & 0x3F);
+    size_t width;
+    uint32_t cp = dstok__utf8_get(text + pos, &width);
+    *next = pos + width;
+    return cp;
 }
 
 /* The kind of the code point at pos; 0, which is in no set, at the end of the text. */

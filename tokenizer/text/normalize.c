@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Normalisation that notes what changed: decompose, order and compose a few characters at a time. */
 #include "normalize.h"
+#include "utf8.h"
 
 #include "../../data/unicode/unicode.h"
 
@@ -29,30 +30,6 @@ typedef struct pass {
     utf8proc_option_t decompose;
     bool compose;
 } pass;
-
-/* ---- UTF-8 that is known to be valid ---- */
-
-static uint32_t decode(const uint8_t *s, size_t *size) {
-    if (s[0] < 0x80) {
-        *size = 1;
-        return s[0];
-    }
-    if (s[0] < 0xE0) {
-        *size = 2;
-        return (uint32_t)(s[0] & 0x1F) << 6 | (s[1] & 0x3F);
-    }
-    if (s[0] < 0xF0) {
-        *size = 3;
-        return (uint32_t)(s[0] & 0x0F) << 12 | (uint32_t)(s[1] & 0x3F) << 6 | (s[2] & 0x3F);
-    }
-    *size = 4;
-    return (uint32_t)(s[0] & 0x07) << 18 | (uint32_t)(s[1] & 0x3F) << 12 | (uint32_t)(s[2] & 0x3F) << 6 |
-           (s[3] & 0x3F);
-}
-
-static size_t encode(uint32_t cp, uint8_t out[4]) {
-    return (size_t)utf8proc_encode_char((utf8proc_int32_t)cp, out);
-}
 
 /* The first byte at or after pos that is not ASCII. */
 static size_t ascii_end(const uint8_t *s, size_t len, size_t pos) {
@@ -179,14 +156,14 @@ static dstok_status write_group(pass *p, const norm_char *chars, size_t n, size_
     uint8_t bytes[4];
     size_t size = 0, same = begin;
     for (size_t i = 0; i < n; i++) {
-        size_t k = encode(chars[i].cp, bytes);
+        size_t k = dstok__utf8_put(bytes, chars[i].cp);
         if (end - same >= k && memcmp(p->src + same, bytes, k) == 0) same += k;
         size += k;
     }
     if (same == end && size == end - begin) return DSTOK_OK;
     DSTOK_TRY(begin_edit(p, begin, end, size));
     for (size_t i = 0; i < n; i++)
-        DSTOK_TRY(dstok__buf_append(&p->n->spare, bytes, encode(chars[i].cp, bytes)));
+        DSTOK_TRY(dstok__buf_append(&p->n->spare, bytes, dstok__utf8_put(bytes, chars[i].cp)));
     return DSTOK_OK;
 }
 
@@ -235,7 +212,7 @@ static size_t inert_end(const pass *p, size_t pos) {
             continue;
         }
         size_t size;
-        if ((dstok__uc_record(decode(p->src + pos, &size)) & p->inert) == 0) break;
+        if ((dstok__uc_record(dstok__utf8_get(p->src + pos, &size)) & p->inert) == 0) break;
         pos += size;
     }
     return pos;
@@ -251,10 +228,10 @@ static dstok_status apply_form(pass *p) {
             do at--;
             while ((p->src[at] & 0xC0) == 0x80);
         do {
-            uint32_t cp = decode(p->src + at, &size);
+            uint32_t cp = dstok__utf8_get(p->src + at, &size);
             DSTOK_TRY(gather(p, cp, at, at + size));
             at += size;
-        } while (at < p->len && (dstok__uc_record(decode(p->src + at, &size)) & p->inert) == 0);
+        } while (at < p->len && (dstok__uc_record(dstok__utf8_get(p->src + at, &size)) & p->inert) == 0);
         DSTOK_TRY(flush(p));
         pos = at;
     }
@@ -279,8 +256,9 @@ static size_t lower(uint32_t cp, uint8_t out[4]) {
         return 3;
     }
     for (size_t i = 0; i < sizeof younger_lower / sizeof *younger_lower && cp >= younger_lower[i].first; i++)
-        if (cp <= younger_lower[i].last) return encode((uint32_t)((int32_t)cp + younger_lower[i].delta), out);
-    return encode((uint32_t)utf8proc_tolower((utf8proc_int32_t)cp), out);
+        if (cp <= younger_lower[i].last)
+            return dstok__utf8_put(out, (uint32_t)((int32_t)cp + younger_lower[i].delta));
+    return dstok__utf8_put(out, (uint32_t)utf8proc_tolower((utf8proc_int32_t)cp));
 }
 
 /* The first byte at or after pos that is not ASCII, or an ASCII capital. */
@@ -303,7 +281,7 @@ static dstok_status apply_lowercase(pass *p) {
         if (pos == p->len) return DSTOK_OK;
         size_t size;
         uint8_t bytes[4];
-        size_t n = lower(decode(p->src + pos, &size), bytes);
+        size_t n = lower(dstok__utf8_get(p->src + pos, &size), bytes);
         if (n != size || memcmp(bytes, p->src + pos, n) != 0) {
             DSTOK_TRY(begin_edit(p, pos, pos + size, n));
             DSTOK_TRY(dstok__buf_append(&p->n->spare, bytes, n));
