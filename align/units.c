@@ -39,6 +39,7 @@ dstok_status dstok_spans_convert(const void *text, size_t len, dstok_span *spans
     uint64_t last_begin = 0, last_end = 0;
     for (size_t i = 0; i < n; i++) {
         dstok_span s = spans[i];
+        if (s.end == 0) continue; /* Hugging Face's place for what is not in the text */
         if (s.begin > s.end || s.end > len || s.begin < last_begin || s.end < last_end) return DSTOK_E_RANGE;
         last_begin = s.begin;
         last_end = s.end;

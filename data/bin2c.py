@@ -32,7 +32,7 @@ def c_source(name, origin, data):
         '#include <stddef.h>',
         'extern const unsigned char %s[];' % name,
         'extern const size_t %s_size;' % name,
-        'const unsigned char %s[] =' % name,
+        '_Alignas(64) const unsigned char %s[] =' % name,
     ]
     for begin in range(0, len(data), PER_LINE):
         lines.append('"%s"' % ''.join(table[byte] for byte in data[begin:begin + PER_LINE]))

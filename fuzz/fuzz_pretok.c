@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: the first byte picks a family, the rest is text; its scanner must cut as PCRE2 does. */
+/* Fuzz target: the first byte picks a family, whose scanner must cut the text behind it as PCRE2 does, or a list of
+ * steps, whose pretokens must come in order. */
 #include "../tokenizer/pretok/pretok.h"
 
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static const struct subject {
 #define N_SUBJECTS (sizeof subjects / sizeof *subjects)
 
 static dstok__pretok *fast[N_SUBJECTS], *slow[N_SUBJECTS];
-static dstok__regex_scratch *scratch;
+static dstok__pretok_scratch *scratch;
 
 static void require(bool condition) {
     if (!condition) abort();
@@ -92,30 +93,92 @@ typedef struct ends {
     size_t n, begin, at[4 * MAX_TEXT];
 } ends;
 
-static dstok_status collect(void *ctx, size_t begin, size_t end) {
+static dstok_status collect(void *ctx, const dstok__pretoken *p) {
     ends *e = ctx;
-    require(begin == e->begin && end > begin);
-    e->begin = end;
-    e->at[e->n++] = end;
+    require(p->begin == e->begin && p->end > p->begin && p->level == NULL);
+    e->begin = p->end;
+    e->at[e->n++] = p->end;
     return DSTOK_OK;
 }
 
+/* ---- lists of steps of all kinds, which no scanner stands for ---- */
+
+/* Steps of a few bytes: kind, behaviour, and what the kind needs. */
+static size_t make_steps(const uint8_t *data, size_t n, dstok__step *steps) {
+    static const char *const literals[] = {" ", "\u2581", "a", "\u00C3", "", "1", "\n", "\u0120"};
+    static const char *const marks[] = {"\u2581", "_", "\U0001F600", " ", "a"};
+    static const char *const regexes[] = {GPT2, "\\s+", "b*", ".", "[0-9][0-9][0-9]", "\\w+", "\\s+$"};
+    for (size_t i = 0; i < n; i++) {
+        unsigned kind = data[2 * i] % (DSTOK__STEP_BYTE_MAP + 1), more = data[2 * i + 1];
+        steps[i] = (dstok__step){.kind = (dstok__step_kind)kind,
+                                 .behavior = (dstok__behavior)(more % 5),
+                                 .invert = (more & 0x80) != 0,
+                                 .prepend = (dstok__prepend)(more % 3),
+                                 .length = 1 + more % 7};
+        if (kind == DSTOK__STEP_REGEX) steps[i].pattern = regexes[more / 5 % 7];
+        if (kind == DSTOK__STEP_LITERAL) steps[i].pattern = literals[more / 5 % 8];
+        if (kind == DSTOK__STEP_META) steps[i].pattern = marks[more / 3 % 5];
+        if (steps[i].pattern != NULL) steps[i].n = strlen(steps[i].pattern);
+    }
+    return n;
+}
+
+typedef struct places {
+    size_t len, bytes;
+    uint64_t begin;
+} places;
+
+/* Pretokens come in order, inside of the text. */
+static dstok_status follow(void *ctx, const dstok__pretoken *p) {
+    places *s = ctx;
+    dstok_span place = dstok__level_map(p->level, p->begin, p->end);
+    require(p->begin < p->end && place.begin <= place.end && place.end <= s->len);
+    require(place.begin >= s->begin);
+    s->begin = place.begin;
+    s->bytes += p->end - p->begin;
+    return DSTOK_OK;
+}
+
+static void run_steps(const dstok__step *steps, size_t n, unsigned flags, const uint8_t *text, size_t len) {
+    dstok__pretok *p = NULL;
+    places s = {.len = len};
+    dstok_status status = dstok__pretok_new(&dstok__default_alloc, steps, n, (flags & 1) != 0, &p, NULL);
+    require(status == DSTOK_OK || status == DSTOK_E_UNSUPPORTED);
+    if (status != DSTOK_OK) return;
+    require(dstok__pretok_run(p, scratch, text, len, (flags & 2) != 0, (flags & 4) != 0, follow, &s, NULL) ==
+            DSTOK_OK);
+    require(s.bytes <= dstok__pretok_bound(p, len));
+    dstok__pretok_free(p);
+}
+
+static void compare_scanner(size_t s, const uint8_t *text, size_t len) {
+    static ends a, b;
+    a.n = a.begin = b.n = b.begin = 0;
+    require(dstok__pretok_run(fast[s], NULL, text, len, true, false, collect, &a, NULL) == DSTOK_OK);
+    require(dstok__pretok_run(slow[s], scratch, text, len, true, false, collect, &b, NULL) == DSTOK_OK);
+    require(a.begin == len && a.n == b.n && memcmp(a.at, b.at, a.n * sizeof *a.at) == 0);
+}
+
+/* The first byte: 0x80 and up is a list of steps, its flags and its length; else a family. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static uint8_t valid[4 * MAX_TEXT];
-    static ends a, b;
+    dstok__step steps[8];
     if (size < 2 || size > MAX_TEXT) return 0;
     if (scratch == NULL) {
-        require(dstok__regex_scratch_new(&dstok__default_alloc, &scratch) == DSTOK_OK);
+        require(dstok__pretok_scratch_new(&dstok__default_alloc, &scratch) == DSTOK_OK);
+        dstok__pretok_scratch_want_from(scratch, true);
         for (size_t s = 0; s < N_SUBJECTS; s++) open_subject(s);
     }
-    size_t s = data[0] % N_SUBJECTS, len = make_valid(data + 1, size - 1, valid);
-    uint8_t *text = malloc(len); /* of the exact size: a read beyond it is seen */
+    size_t n = data[0] >= 0x80 ? 1 + (data[0] >> 3) % 8 : 0;
+    if (size < 1 + 2 * n) return 0;
+    size_t len = make_valid(data + 1 + 2 * n, size - 1 - 2 * n, valid);
+    uint8_t *text = malloc(len > 0 ? len : 1); /* of the exact size: a read beyond it is seen */
     require(text != NULL);
     memcpy(text, valid, len);
-    a.n = a.begin = b.n = b.begin = 0;
-    require(dstok__pretok_run(fast[s], NULL, text, len, collect, &a, NULL) == DSTOK_OK);
-    require(dstok__pretok_run(slow[s], scratch, text, len, collect, &b, NULL) == DSTOK_OK);
-    require(a.begin == len && a.n == b.n && memcmp(a.at, b.at, a.n * sizeof *a.at) == 0);
+    if (n > 0)
+        run_steps(steps, make_steps(data + 1, n, steps), data[0], text, len);
+    else
+        compare_scanner(data[0] % N_SUBJECTS, text, len);
     free(text);
     return 0;
 }

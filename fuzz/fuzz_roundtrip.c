@@ -146,7 +146,7 @@ static void check_no_control(const dstok_tokenizer *tok, const dstok_tokens *t) 
 /* Cut in two anywhere, under one policy: the same as one call. */
 static void check_segments(dstok_encoder *enc, const dstok_encode_options *o, const uint8_t *text, size_t n,
                            const dstok_tokens *want) {
-    dstok_segment s[] = {{n / 3, o->special}, {n - n / 3, o->special}};
+    dstok_segment s[] = {{.len = n / 3, .special = o->special}, {.len = n - n / 3, .special = o->special}};
     dstok_tokens got = {0};
     uint32_t *ids = malloc((want->n + 1) * sizeof *ids);
     size_t n_want = want->n;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,6 +38,34 @@ dstok_status dstok__read_file(const char *path, dstok__buf *out, dstok_error *er
     dstok_status status = read_all(fd, path, out, err);
     close(fd);
     return status;
+}
+
+dstok_status dstok__map_file(const char *path, uint8_t **data, size_t *n, dstok_error *err) {
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return io_error(path, "open", errno, err);
+    void *p = MAP_FAILED;
+    if (fstat(fd, &st) == 0 && st.st_size > 0)
+        p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    int code = errno;
+    close(fd);
+    if (p == MAP_FAILED) return io_error(path, "map", code, err);
+    *data = p;
+    *n = (size_t)st.st_size;
+    return DSTOK_OK;
+}
+
+void dstok__unmap_file(uint8_t *data, size_t n) {
+    munmap(data, n);
+}
+
+size_t dstok__peek_file(const char *path, uint8_t *head, size_t n) {
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return 0;
+    ssize_t got = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, head, n) : 0;
+    close(fd);
+    return got > 0 ? (size_t)got : 0;
 }
 
 bool dstok__is_folder(const char *path) {

@@ -10,6 +10,7 @@
 /* What one load call carries from step to step. */
 typedef struct loading {
     dstok_tokenizer *tok;
+    dstok__spec spec;
     const char *pattern;
     const char *template; /* chat_template.jinja, template_n bytes */
     size_t template_n;
@@ -19,21 +20,23 @@ typedef struct loading {
 
 /* ---- formats ---- */
 
-static dstok_status refuse(loading *l, const char *what, const char *advice) {
-    return dstok__fail(l->err, DSTOK_E_UNSUPPORTED, 0, 0, "%s; %s", what, advice);
-}
-
 static bool starts(const char *data, size_t n, const char *magic, size_t k) {
     return n >= k && memcmp(data, magic, k) == 0;
 }
 
-/* Does this text stand in the first 4 KiB? */
-static bool head_holds(const char *data, size_t n, const char *word) {
-    size_t k = strlen(word), limit = n < 4096 ? n : 4096;
-    for (size_t i = 0; i + k <= limit; i++) {
+static bool holds(const char *data, size_t n, const char *word) {
+    size_t k = strlen(word);
+    for (size_t i = 0; i + k <= n; i++) {
         if (memcmp(data + i, word, k) == 0) return true;
     }
     return false;
+}
+
+/* Both ends of the file are looked at: its "config" may stand before or behind its "vocab". */
+static bool is_tekken(const char *data, size_t n) {
+    static const char word[] = "\"default_num_special_tokens\"";
+    size_t k = n < 4096 ? n : 4096;
+    return holds(data, k, word) || holds(data + n - k, k, word);
 }
 
 /* The first byte that is no blank; a byte order mark counts as blank. */
@@ -43,77 +46,101 @@ static size_t first_byte(const char *data, size_t n) {
     return i;
 }
 
-static dstok_status refuse_other_formats(loading *l, const char *data, size_t n) {
-    if (starts(data, n, "GGUF", 4))
-        return refuse(l, "not supported: GGUF files", "give the model's tokenizer.json");
-    if (starts(data, n, "\x1f\x8b", 2) || starts(data, n, "\x28\xb5\x2f\xfd", 4) ||
-        starts(data, n,
-               "\xfd"
-               "7zXZ",
-               5)) {
-        return refuse(l, "not supported: a compressed vocabulary file", "unpack it first");
-    }
-    if (starts(data, n, "\x0a", 1) && n > 1 && data[1] != '\n') {
-        return refuse(l, "not supported: a SentencePiece .model file", "give the model's tokenizer.json");
-    }
-    return DSTOK_OK;
+static bool is_compressed(const char *data, size_t n) {
+    return starts(data, n, "\x1f\x8b", 2) || starts(data, n, "\x28\xb5\x2f\xfd", 4) ||
+           starts(data, n,
+                  "\xfd"
+                  "7zXZ",
+                  5) ||
+           starts(data, n, "BZh", 3) || starts(data, n, "PK\x03\x04", 4);
+}
+
+static dstok_status fill_from_json(loading *l, const char *data, size_t n, const char *side, size_t side_n) {
+    if (is_tekken(data, n)) return dstok__load_tekken(&l->spec, data, n, l->err);
+    DSTOK_TRY(dstok__load_hf(&l->spec, data, n, side, side_n, l->err));
+    return dstok__load_chat_template(&l->spec, l->template, l->template_n, l->err);
 }
 
 static dstok_status fill_spec(loading *l, const char *data, size_t n, const char *side, size_t side_n) {
-    dstok__spec *spec = &l->tok->spec;
     if (n == 0) return dstok__fail(l->err, DSTOK_E_TRUNCATED, 0, 0, "the vocabulary file is empty");
     size_t at = first_byte(data, n);
     bool json = at < n && (data[at] == '{' || data[at] == '[' || starts(data + at, n - at, "null", 4));
-    if (json && head_holds(data, n, "\"num_vocab_tokens\"")) {
-        return refuse(l, "not supported: tekken.json", "give the model's tokenizer.json");
-    }
-    if (json && l->pattern != NULL) {
+    bool gguf = starts(data, n, "GGUF", 4),
+         model = !json && !gguf && dstok__looks_like_sentencepiece(data, n);
+    if (is_compressed(data, n))
+        return dstok__fail(l->err, DSTOK_E_UNSUPPORTED, 0, 0,
+                           "not supported: a compressed vocabulary file; unpack it first");
+    if ((json || gguf || model) && l->pattern != NULL)
         return dstok__fail(l->err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0,
-                           "a tokenizer.json has its own pattern; a pattern is for rank files");
-    }
-    if (json) {
-        DSTOK_TRY(dstok__load_hf(spec, data, n, side, side_n, l->err));
-        return dstok__load_chat_template(spec, l->template, l->template_n, l->err);
-    }
-    DSTOK_TRY(refuse_other_formats(l, data, n));
-    return dstok__load_tiktoken(spec, data, n, l->pattern, side, side_n, l->err);
+                           "this file has its own pretokenizer; a pattern is for rank files (.tiktoken)");
+    if (json) return fill_from_json(l, data, n, side, side_n);
+    if (gguf) return dstok__load_gguf(&l->spec, data, n, l->err);
+    if (model) return dstok__load_sentencepiece(&l->spec, data, n, l->err);
+    return dstok__load_tiktoken(&l->spec, data, n, l->pattern, side, side_n, l->err);
 }
 
-static dstok_status finish(loading *l, const char *data, size_t n, const char *side, size_t side_n) {
-    dstok_error detail = {.status = DSTOK_OK};
-    dstok_error *err = l->err;
-    l->err = &detail;
-    dstok_status status = fill_spec(l, data, n, side, side_n);
-    if (status == DSTOK_OK) status = dstok__model_build(l->tok, l->flags, &detail);
-    if (status != DSTOK_OK && detail.status == DSTOK_OK) {
-        dstok__fail(&detail, status, DSTOK_NO_OFFSET, 0, "%s",
-                    status == DSTOK_E_NOMEM ? "out of memory" : "a limit was met");
-    }
-    if (status != DSTOK_OK && err != NULL) *err = detail;
-    return status;
+/* From the bytes of a vocabulary file to the tables, and from there to the tokenizer. */
+static dstok_status build(loading *l, const char *data, size_t n, const char *side, size_t side_n) {
+    uint8_t *block;
+    size_t block_n;
+    DSTOK_TRY(fill_spec(l, data, n, side, side_n));
+    DSTOK_TRY(dstok__tables_build(&l->spec, &l->tok->al, &block, &block_n, l->err));
+    dstok__spec_free(&l->spec);
+    return dstok__model_open(l->tok, block, block_n, DSTOK__BLOCK_HEAP, false, l->flags, l->err);
+}
+
+/* A .dstok file that is in memory already. */
+static dstok_status copy_tables(loading *l, const char *data, size_t n) {
+    uint8_t *block = dstok__alloc(&l->tok->al, n);
+    if (block == NULL) return DSTOK_E_NOMEM;
+    memcpy(block, data, n);
+    return dstok__model_open(l->tok, block, n, DSTOK__BLOCK_HEAP, true, l->flags, l->err);
+}
+
+static dstok_status check_size(loading *l, size_t n) {
+    if (n <= DSTOK__MAX_FILE) return DSTOK_OK;
+    return dstok__fail(l->err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, 0, "the file is larger than %zu bytes",
+                       DSTOK__MAX_FILE);
+}
+
+static dstok_status load_bytes(loading *l, const char *data, size_t n, const char *side, size_t side_n) {
+    bool gguf = n >= 4 && memcmp(data, "GGUF", 4) == 0; /* the model's weights follow: only the head counts */
+    if (!gguf) DSTOK_TRY(check_size(l, n));
+    if (!dstok__is_tables(data, n)) return build(l, data, n, side, side_n);
+    if (l->pattern == NULL) return copy_tables(l, data, n);
+    return dstok__fail(l->err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0,
+                       "a .dstok file has its own pretokenizer; a pattern is for rank files (.tiktoken)");
 }
 
 /* ---- the public calls ---- */
 
-static dstok_status begin(const dstok_load_options *options, dstok_error *err, loading *l) {
+static dstok_status begin(const dstok_load_options *options, dstok_error *detail, dstok_error *err,
+                          loading *l) {
     dstok_load_options o = DSTOK_LOAD_OPTIONS_INIT;
     if (options != NULL)
         memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
     const dstok_alloc *al = o.alloc != NULL ? o.alloc : &dstok__default_alloc;
-    *l = (loading){.pattern = o.pattern, .flags = o.flags, .err = err};
+    *detail = (dstok_error){.status = DSTOK_OK};
+    *l = (loading){.pattern = o.pattern, .flags = o.flags, .err = detail};
     l->tok = dstok__alloc_zeroed(al, 1, sizeof *l->tok);
     if (l->tok == NULL) return dstok__fail(err, DSTOK_E_NOMEM, DSTOK_NO_OFFSET, 0, "out of memory");
     l->tok->al = *al;
-    dstok__spec_init(&l->tok->spec, &l->tok->al);
+    dstok__spec_init(&l->spec, &l->tok->al);
     return DSTOK_OK;
 }
 
-static dstok_status end(loading *l, dstok_status status, dstok_tokenizer **out) {
+static dstok_status end(loading *l, dstok_status status, dstok_tokenizer **out, dstok_error *err) {
+    dstok__spec_free(&l->spec);
     if (status == DSTOK_OK) {
         *out = l->tok;
-    } else {
-        dstok_tokenizer_free(l->tok);
+        return status;
     }
+    if (l->err->status == DSTOK_OK) {
+        dstok__fail(l->err, status, DSTOK_NO_OFFSET, 0, "%s",
+                    status == DSTOK_E_NOMEM ? "out of memory" : "a limit was met");
+    }
+    if (err != NULL) *err = *l->err;
+    dstok_tokenizer_free(l->tok);
     return status;
 }
 
@@ -121,22 +148,24 @@ dstok_status dstok_tokenizer_load_memory(const void *data, size_t n, const void 
                                          const dstok_load_options *options, dstok_tokenizer **out,
                                          dstok_error *err) {
     loading l;
-    DSTOK_TRY(begin(options, err, &l));
-    dstok_status status = n > DSTOK__MAX_FILE
-                              ? dstok__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, 0,
-                                            "the file is larger than %zu bytes", DSTOK__MAX_FILE)
-                              : finish(&l, data, n, side, side_n);
-    return end(&l, status, out);
+    dstok_error detail;
+    DSTOK_TRY(begin(options, &detail, err, &l));
+    return end(&l, load_bytes(&l, data, n, side, side_n), out, err);
 }
 
 dstok_status dstok_tokenizer_load_default(const dstok_load_options *options, dstok_tokenizer **out,
                                           dstok_error *err) {
+    loading l;
+    dstok_error detail;
     if (dstok__default_vocab_size == 0) {
         return dstok__fail(err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET, 0,
                            "this build has no embedded vocabulary; name a file");
     }
-    return dstok_tokenizer_load_memory(dstok__default_vocab, dstok__default_vocab_size, NULL, 0, options, out,
-                                       err);
+    DSTOK_TRY(begin(options, &detail, err, &l));
+    dstok_status status =
+        dstok__model_open(l.tok, (uint8_t *)(uintptr_t)dstok__default_vocab, dstok__default_vocab_size,
+                          DSTOK__BLOCK_STATIC, false, l.flags, l.err);
+    return end(&l, status, out, err);
 }
 
 /* ---- files ---- */
@@ -184,27 +213,51 @@ static dstok_status read_files(files *f, const char *path, dstok_error *err) {
     return ends_with(path, ".json") ? DSTOK_OK : read_one(f, path, n, ".meta.json", true, &f->side, err);
 }
 
-dstok_status dstok_tokenizer_load(const char *path, const dstok_load_options *options, dstok_tokenizer **out,
-                                  dstok_error *err) {
-    loading l;
+/* Reads path and what belongs to it. */
+static dstok_status load_read(loading *l, const char *path) {
     files f;
-    DSTOK_TRY(begin(options, err, &l));
-    dstok__buf_init(&f.name, &l.tok->al, MAX_PATH_BYTES);
-    dstok__buf_init(&f.data, &l.tok->al, DSTOK__MAX_FILE + (1 << 16));
-    dstok__buf_init(&f.side, &l.tok->al, DSTOK__MAX_FILE + (1 << 16));
-    dstok__buf_init(&f.template, &l.tok->al, DSTOK__MAX_FILE + (1 << 16));
-    dstok_status status = read_files(&f, path, err);
+    dstok__buf_init(&f.name, &l->tok->al, MAX_PATH_BYTES);
+    dstok__buf_init(&f.data, &l->tok->al, DSTOK__MAX_FILE + (1 << 16));
+    dstok__buf_init(&f.side, &l->tok->al, DSTOK__MAX_FILE + (1 << 16));
+    dstok__buf_init(&f.template, &l->tok->al, DSTOK__MAX_FILE + (1 << 16));
+    dstok_status status = read_files(&f, path, l->err);
     if (status == DSTOK_OK) {
-        l.template = (const char *)f.template.data;
-        l.template_n = f.template.len;
-        status = finish(&l, (const char *)f.data.data, f.data.len,
-                        f.side.len > 0 ? (const char *)f.side.data : NULL, f.side.len);
+        l->template = (const char *)f.template.data;
+        l->template_n = f.template.len;
+        status = load_bytes(l, (const char *)f.data.data, f.data.len,
+                            f.side.len > 0 ? (const char *)f.side.data : NULL, f.side.len);
     }
     dstok__buf_free(&f.name);
     dstok__buf_free(&f.data);
     dstok__buf_free(&f.side);
     dstok__buf_free(&f.template);
-    return end(&l, status, out);
+    return status;
+}
+
+/* A compiled file is used where it lies; of a GGUF file, which may be huge, only the head is looked at. */
+static dstok_status load_mapped(loading *l, const char *path, bool is_tables) {
+    uint8_t *data;
+    size_t n;
+    if (is_tables && l->pattern != NULL)
+        return dstok__fail(l->err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0,
+                           "a .dstok file has its own pretokenizer; a pattern is for rank files (.tiktoken)");
+    DSTOK_TRY(dstok__map_file(path, &data, &n, l->err));
+    if (is_tables) return dstok__model_open(l->tok, data, n, DSTOK__BLOCK_MAPPED, true, l->flags, l->err);
+    dstok_status status = build(l, (const char *)data, n, NULL, 0);
+    dstok__unmap_file(data, n);
+    return status;
+}
+
+dstok_status dstok_tokenizer_load(const char *path, const dstok_load_options *options, dstok_tokenizer **out,
+                                  dstok_error *err) {
+    loading l;
+    dstok_error detail;
+    uint8_t head[8];
+    DSTOK_TRY(begin(options, &detail, err, &l));
+    size_t n = dstok__peek_file(path, head, sizeof head);
+    bool is_tables = dstok__is_tables(head, n), is_gguf = n >= 4 && memcmp(head, "GGUF", 4) == 0;
+    dstok_status status = is_tables || is_gguf ? load_mapped(&l, path, is_tables) : load_read(&l, path);
+    return end(&l, status, out, err);
 }
 
 void dstok_tokenizer_free(dstok_tokenizer *tok) {

@@ -108,4 +108,8 @@ static inline bool dstok__uc_is_word(uint32_t cp) {
 /* Simple case folding (CaseFolding.txt C + S): the code point itself when it folds to nothing else. */
 uint32_t dstok__uc_fold(uint32_t cp);
 
+/* The script as the reference's UnicodeScripts sees it, Unicode 9.0: a number that means nothing by itself; 0 for
+ * the blank and for what has none. Hiragana, Katakana and U+30FC count as Han. */
+unsigned dstok__uc_script(uint32_t cp);
+
 #endif

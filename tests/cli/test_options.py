@@ -35,7 +35,7 @@ class Options(CliTest):
 
     def test_help_names_no_later_verb(self):
         text = "".join(self.raw("help", *v).stdout.decode() for v in [[], *([v] for v in VERBS)])
-        self.assertNotRegex(text, r"(?m)^ +(chunk|trace|compile|verify|merge|stats|locate|bench|--output-prefix)\b")
+        self.assertNotRegex(text, r"(?m)^ +(chunk|trace|verify|merge|stats|locate|bench|--output-prefix)\b")
 
     def test_no_arguments(self):
         result = self.raw()
@@ -43,7 +43,7 @@ class Options(CliTest):
         self.assertIn(b"usage: dstok VERB", result.stderr)
 
     def test_later_verbs(self):
-        for verb in ["chunk", "trace", "compile", "verify", "merge", "stats", "locate", "bench", "encod"]:
+        for verb in ["chunk", "trace", "verify", "merge", "stats", "locate", "bench", "encod"]:
             for arguments in ([verb], ["help", verb]):
                 result = self.raw(*arguments)
                 self.assertEqual((result.returncode, result.stdout), (2, b""))
@@ -138,7 +138,7 @@ class Vocabulary(CliTest):
         self.write("home/.local/share/dstok/vocab/r/x.tiktoken", ranks)
         self.assertEqual(self.encode("-v", "r", "--pattern", "cl100k_base").stdout, b"116 104 101\n")
         self.write("home/.local/share/dstok/vocab/r/y.tiktoken", ranks)
-        self.cannot("r", "several .tiktoken files")
+        self.cannot("r", "several vocabularies of one kind")
 
     def base64_bytes(self):
         import base64

@@ -84,7 +84,7 @@ static const struct subject {
 typedef struct two_ways {
     const char *family;
     dstok__pretok *fast, *slow;
-    dstok__regex_scratch *scratch;
+    dstok__pretok_scratch *scratch;
     uint64_t n_texts, n_bytes, n_pieces;
 } two_ways;
 
@@ -130,14 +130,14 @@ typedef struct ends {
 } ends;
 static ends fast_ends, slow_ends;
 
-static dstok_status collect(void *ctx, size_t begin, size_t end) {
+static dstok_status collect(void *ctx, const dstok__pretoken *p) {
     ends *e = ctx;
-    if (begin != e->expected_begin || end <= begin || e->n == MAX_TEXT) {
+    if (p->begin != e->expected_begin || p->end <= p->begin || p->level != NULL || e->n == MAX_TEXT) {
         e->is_tiling = false;
         return DSTOK_E_STATE;
     }
-    e->expected_begin = end;
-    e->at[e->n++] = end;
+    e->expected_begin = p->end;
+    e->at[e->n++] = p->end;
     return DSTOK_OK;
 }
 
@@ -146,7 +146,7 @@ static dstok_status run(const two_ways *pair, const dstok__pretok *pretok, const
     e->n = 0;
     e->expected_begin = 0;
     e->is_tiling = true;
-    dstok_status status = dstok__pretok_run(pretok, pair->scratch, text, len, collect, e, NULL);
+    dstok_status status = dstok__pretok_run(pretok, pair->scratch, text, len, true, false, collect, e, NULL);
     if (e->expected_begin != len) e->is_tiling = false;
     return status;
 }
@@ -348,8 +348,8 @@ int main(int argc, char **argv) {
     uint32_t n = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : N_STRINGS;
     char *texts[3], *room = malloc(MAX_TEXT);
     size_t lens[3];
-    dstok__regex_scratch *scratch = NULL;
-    if (room == NULL || dstok__regex_scratch_new(&dstok__default_alloc, &scratch) != DSTOK_OK) return 1;
+    dstok__pretok_scratch *scratch = NULL;
+    if (room == NULL || dstok__pretok_scratch_new(&dstok__default_alloc, &scratch) != DSTOK_OK) return 1;
     if (load_shared(texts, lens) < 3) printf("note: no shared text here, that part is left out\n");
     printf("seed %llu\n", (unsigned long long)seed);
 
@@ -373,7 +373,7 @@ int main(int argc, char **argv) {
         }
         close_pair(&pair);
     }
-    dstok__regex_scratch_free(scratch);
+    dstok__pretok_scratch_free(scratch);
     for (size_t t = 0; t < 3; t++) free(texts[t]);
     free(room);
     return t_end();

@@ -3,6 +3,7 @@
 import json
 import lzma
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -105,16 +106,51 @@ def _byte_alphabet():
     return table
 
 
+def is_byte_level(data):
+    """Are the keys of the vocabulary written in the byte-level alphabet?"""
+    return '"ByteLevel"' in json.dumps([data.get("pre_tokenizer"), data.get("decoder")])
+
+
 def read_tokens(path):
-    """tokenizer.json: id -> bytes of every token, the ids of added tokens, and of those marked special."""
+    """tokenizer.json: id -> bytes of every token as it stands in the normalised text, the ids of added tokens, and of those
+    marked special."""
     alphabet = _byte_alphabet()
     with open(path, encoding="utf-8") as source:
         data = json.load(source)
+    model, byte_level = data["model"], is_byte_level(data)
+    prefix, suffix = model.get("continuing_subword_prefix") or "", model.get("end_of_word_suffix") or ""
     tokens = {}
-    for key, number in data["model"]["vocab"].items():
-        known = all(c in alphabet for c in key)
-        tokens[number] = bytes(alphabet[c] for c in key) if known else key.encode()
+    for key, number in model["vocab"].items():
+        key = key.removeprefix(prefix).removesuffix(suffix) or key
+        if byte_level and all(c in alphabet for c in key):
+            tokens[number] = bytes(alphabet[c] for c in key)
+        elif model.get("byte_fallback") and re.fullmatch("<0x[0-9A-F]{2}>", key):
+            tokens[number] = bytes([int(key[3:5], 16)])
+        else:
+            tokens[number] = key.encode("utf-8", "surrogatepass")
     added = data["added_tokens"]
     for one in added:
         tokens.setdefault(one["id"], one["content"].encode())
     return tokens, {one["id"] for one in added}, {one["id"] for one in added if one["special"]}
+
+
+def compiled(vocab, *args):
+    """The .dstok file of a vocabulary, beside it."""
+    path = vocab + "".join(one for one in "".join(args) if one.isalnum())[:20] + ".dstok"
+    done = run(["compile", "-q", "-v", vocab, "-o", path, *args])
+    if done.returncode != 0:
+        raise RuntimeError(f"dstok compile: exit {done.returncode}: {done.stderr.decode()[:500]}")
+    return path
+
+
+def sentencepiece_spans(text, ours):
+    """SentencePiece's own style: of the tokens of a character's bytes only the last has a span, the whole character."""
+    begins = []  # of each byte of the text the place where its character begins
+    for c in text:
+        begins += [len(begins)] * len(c.encode())
+    begins.append(len(begins))
+    out = []
+    for begin, end in ours:
+        is_part = begin < end and (begins[begin] != begin or begins[end] != end)
+        out.append([begins[begin], end if begins[end] == end else begins[begin]] if is_part else [begin, end])
+    return out

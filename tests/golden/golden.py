@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: MIT
 """The dstok program against ../shared/golden: what the original tokenizers answered to 90 texts for each vocabulary.
 
-Ids and spans under the policies that stand for each reference, template ids, decoded text. Spans of Hugging Face differ
-from ours on purpose where a normaliser changed characters; such a difference must be the one rule `hull` below."""
+Ids and spans under the policies that stand for each reference, template ids, decoded text; and all of it again from the
+compiled .dstok file. Spans of Hugging Face differ from ours on purpose where a normaliser changed characters; such a
+difference must follow one of the rules of hull.py, and ours must be what that works out."""
 import collections
+import functools
 import json
 import lzma
 import os
 import sys
 
 import common
+import gguf
 import hull
 
 # golden file: vocabulary
 HUGGING_FACE = {
-    "claude": "claude_nfkc.tokenizer.json", "deepseek_v3": "deepseek_v3.tokenizer.json",
-    "deepseek_v4": "deepseek_v4.tokenizer.json", "gpt35turbo": "gpt35turbo.tokenizer.json",
+    "chatglm3": "chatglm3.tokenizer.json", "claude": "claude_nfkc.tokenizer.json", "clip": "clip.tokenizer.json",
+    "deepseek_v3": "deepseek_v3.tokenizer.json",
+    "deepseek_v4": "deepseek_v4.tokenizer.json", "falcon": "falcon.tokenizer.json",
+    "gemma3": "gemma3.tokenizer.json", "gpt35turbo": "gpt35turbo.tokenizer.json",
     "gpt4o": "o200k_base.tiktoken",  # its own file is not there; equal to these ranks
     "gptoss": "gptoss.tokenizer.json", "llama3": "llama3_1.tokenizer.json", "llama3_1": "llama3_1.tokenizer.json",
+    "mistral_v0_1_spm": "mistral_v0_1_spm.tokenizer.json", "phi-3-mini": "phi-3-mini.tokenizer.json",
     "qwen2_5": "qwen2_5.tokenizer.json", "qwen3": "qwen3.tokenizer.json", "smollm2": "smollm2.tokenizer.json",
     "phi-2": "phi-2.tokenizer.json", "whisper_large_v3": "whisper_large_v3.tokenizer.json",
 }
@@ -28,19 +34,15 @@ TIKTOKEN = {
     "qwen3_6": ("qwen3_6.tiktoken", [], False), "tekken_v3_ranks": ("tekken_v3_ranks.tiktoken", ["--pattern", "tekken"], False),
     "kimi_pattern_on_o200k": ("o200k_base.tiktoken", ["--pattern", common.KIMI], False),
 }
-# golden file: vocabulary (None: not there), what is missing. Until then dstok must refuse the file.
-LATER = {
-    "chatglm3": ("chatglm3.tokenizer.json", "SentencePiece-like BPE"),
-    "clip": ("clip.tokenizer.json", "end_of_word_suffix"),
-    "falcon": ("falcon.tokenizer.json", "Digits and Split behind ByteLevel"),
-    "gemini": (None, "SentencePiece-like BPE"), "gemma3": ("gemma3.tokenizer.json", "SentencePiece-like BPE"),
-    "mistral_v0_1_spm": ("mistral_v0_1_spm.tokenizer.json", "SentencePiece-like BPE"),
-    "mistral_v3_spm_model": ("mistral_v3.spm.model", "SentencePiece .model files"),
-    "nmt_unigram": ("nmt_unigram.tokenizer.json", "Unigram"),
-    "phi-3-mini": ("phi-3-mini.tokenizer.json", "SentencePiece-like BPE"),
-    "tekken_240911": ("tekken_240911.json", "tekken.json"),
+# golden file: vocabulary, policy that stands for the reference
+MISTRAL = {
+    "tekken_240911": ("tekken_240911.json", "plain"),  # mistral-common: control tokens are never found in text
+    "mistral_v3_spm_model": ("mistral_v3.spm.model", "parse"),  # user-defined pieces are, control pieces are not
 }
-NORMALIZERS = {"claude": "NFKC", "qwen2_5": "NFC", "qwen3": "NFC"}
+# golden file: vocabulary, words of the message
+REFUSED = {"nmt_unigram": ("nmt_unigram.tokenizer.json", [b"not supported", b"Unigram"])}
+NO_FILE = {"gemini": "its vocabulary file is not in ../shared/vocab"}
+HF_OFFSETS = ["--offsets", "hf"]
 
 failures = 0
 rules = collections.Counter()
@@ -70,22 +72,20 @@ def read_rows(name):
 
 # ---- spans of Hugging Face
 
-def check_spans(name, row, ours, token_bytes, added):
+def check_spans(name, row, ours, pipeline):
     """Each span equals the reference's; or the token touches a character that the normaliser changed, and then ours is
-    the hull of where it came from, worked out here, and the reference's is a head of it."""
-    theirs, form = row["offsets"], NORMALIZERS.get(name)
-    want = None
-    if form and not added.intersection(row["ids"]):
-        want = hull.spans(row["text"], form, [token_bytes[i] for i in row["ids"]])
-        if want is None:
-            rules["texts whose normal form Python's tables do not give"] += 1
+    what hull.py works out, and the reference's follows one of its rules."""
+    theirs = row["offsets"]
+    want = pipeline.spans(row["text"], row["ids"], theirs) if pipeline and pipeline.changes() else None
+    if want is None and pipeline and pipeline.changes():
+        rules["texts whose spans hull.py does not know"] += 1
     for k, (a, b) in enumerate(zip(theirs, ours)):
         if want is not None and b != want[k][0]:
             fail(name, row["label"], f"span {k}: not the hull", want[k][0], b)
         if a == b:
             rules["spans equal"] += 1
-        elif want is not None and want[k][1] and a[0] == b[0] and a[1] < b[1]:
-            rules["spans by rule hull"] += 1
+        elif want is not None and hull.rule_of(*want[k], b, a):
+            rules["spans by rule " + hull.rule_of(*want[k], b, a)] += 1
         else:
             fail(name, row["label"], f"span {k}", a, b)
 
@@ -93,13 +93,14 @@ def check_spans(name, row, ours, token_bytes, added):
 def check_hugging_face(name, rows, vocab):
     texts = [row["text"] for row in rows]
     want = [row["ids"] for row in rows]
-    is_json = vocab.endswith(".json")
-    token_bytes, added, special = common.read_tokens(vocab) if is_json else ({}, set(), set())
+    pipeline, special = None, set()
+    if vocab.endswith(".json"):
+        pipeline, special = hull.open_pipeline(vocab), common.read_tokens(vocab)[2]
     got = common.encode(vocab, texts, "--special", "parse", "--offsets", "char")
     compare(name, rows, "ids", want, [one["ids"] for one in got])
     for row, one in zip(rows, got):
         if row["ids"] == one["ids"]:
-            check_spans(name, row, one["spans"], token_bytes, added)
+            check_spans(name, row, one["spans"], pipeline)
     if name not in ("llama3", "gpt4o"):  # files of other tokenizers: no template, or another
         got = common.encode(vocab, texts, "--special", "parse", "--add-special", "--offsets", "none")
         compare(name, rows, "ids with template", [row.get("ids_with_special", row["ids"]) for row in rows],
@@ -107,7 +108,40 @@ def check_hugging_face(name, rows, vocab):
     for one, row in zip(common.encode(vocab, texts, "--offsets", "none"), rows):
         if special.intersection(one["ids"]):
             fail(name, row["label"], "special tokens under --special safe", [], one["ids"])
+    check_hf_offsets(name, rows, vocab)
     check_decoding(name, rows, vocab, want)
+    check_compiled(name, rows, vocab)
+
+
+def check_hf_offsets(name, rows, vocab):
+    """--offsets hf: the reference's spans themselves, without exception."""
+    if not has_hf_offsets():
+        return
+    got = common.encode(vocab, [row["text"] for row in rows], "--special", "parse", *HF_OFFSETS)
+    compare(name, rows, "spans in the reference's style", [row["offsets"] for row in rows], [one["spans"] for one in got])
+
+
+@functools.lru_cache
+def has_hf_offsets():
+    known = b"none|hf" in common.run(["encode", "--help"]).stdout
+    if not known:
+        print("  spans in the reference's style: later step")
+    return known
+
+
+# ---- compiled files
+
+def check_compiled(name, rows, vocab, *args):
+    """The .dstok file gives the same ids, spans, flags and decoding."""
+    texts, ids = [row["text"] for row in rows], [row["ids"] for row in rows]
+    fast = common.compiled(vocab, *args)
+    for policy in ("safe", "parse"):
+        more = ["--special", policy, "--add-special", "--offsets", "byte", "--pieces"]
+        compare(name, rows, f"compiled, --special {policy}", common.encode(vocab, texts, *more, *args),
+                common.encode(fast, texts, *more))
+    for more in ([], ["--skip-special"]):
+        compare(name, rows, "compiled, decoded", common.decode(vocab, ids, "--mode", "replace", *more, *args),
+                common.decode(fast, ids, "--mode", "replace", *more))
 
 
 def check_decoding(name, rows, vocab, ids):
@@ -163,52 +197,114 @@ def check_qwen_package(rows, vocabularies):
             [one["ids"] for one in got])
 
 
+# ---- mistral-common and SentencePiece
+
+def check_mistral(name, rows, vocab, policy):
+    texts, want = [row["text"] for row in rows], [row["ids"] for row in rows]
+    for one in {policy, "plain"} - ({"plain"} if name == "mistral_v3_spm_model" else set()):
+        got = common.encode(vocab, texts, "--special", one, "--offsets", "byte")
+        compare(name, rows, "ids", want, [one["ids"] for one in got])
+        spans = [common.sentencepiece_spans(row["text"], one["spans"]) if policy == "parse" else one["spans"]
+                 for row, one in zip(rows, got)]
+        compare(name, rows, "byte spans", [row["offsets"] for row in rows], spans)
+    compare(name, rows, "decoded", [row.get("decoded", row["text"]) for row in rows],
+            common.decode(vocab, want, "--mode", "replace"))
+    check_compiled(name, rows, vocab)
+
+
+# ---- GGUF
+
+def check_gguf_files(vocabularies):
+    """The one that is there, and files that gguf.py makes of other vocabularies."""
+    for name, source, make in gguf.SOURCES:
+        rows, before = read_rows(name), failures
+        path = vocabularies.path(source)
+        if rows is None or path is None:
+            print(f"  {name + ' (GGUF)':28} SKIPPED: not in ../shared")
+            continue
+        if make:
+            path, source = path + ".gguf", path
+            with open(path, "wb") as target:
+                target.write(make(source))
+        check_gguf(name, rows, path)
+        print(f"  {name + ' (GGUF)':28} {len(rows)} texts, {failures - before} differences", flush=True)
+
+
+def check_gguf(name, rows, path):
+    texts, want = [row["text"] for row in rows], [row["ids"] for row in rows]
+    policy = "text" if name == gguf.SENTENCEPIECE else "parse"
+    got = common.encode(path, texts, "--special", policy, "--offsets", "none")
+    compare(name + " (GGUF)", rows, "ids", want, [one["ids"] for one in got])
+    compare(name + " (GGUF)", rows, "decoded", [row.get("decoded", row["text"]) for row in rows],
+            common.decode(path, want, "--mode", "replace"))
+    check_compiled(name + " (GGUF)", rows, path)
+
+
 # ---- all
 
-def check_later(name, vocab, why):
-    print(f"  {name:24} later step: {why}")
-    if vocab is None:
-        return
-    done = common.run(["encode", "-v", vocab, "--input-format", "jsonl"], common.jsonl(["a"]))
-    if done.returncode == 0 or b"not supported" not in done.stderr:
-        fail(name, "-", "must be refused with a word that it is not supported", "exit 1", (done.returncode, done.stderr))
+def check_refused(vocabularies):
+    for name, (file, words) in REFUSED.items():
+        vocab = vocabularies.path(file)
+        if vocab is None:
+            continue
+        for verb in ("encode", "decode", "compile"):
+            more = ["-o", vocab + ".dstok"] if verb == "compile" else []
+            done = common.run([verb, "-v", vocab, *more], b"a" if verb == "encode" else b"1")
+            if done.returncode not in (1, 2) or not all(word in done.stderr for word in words):
+                fail(name, verb, "must be refused", words, (done.returncode, done.stderr))
+        print(f"  {name:28} refused: {words[-1].decode()}")
+    for name, why in NO_FILE.items():
+        print(f"  {name:28} not checked: {why}")
 
 
 def check_one(name, rows, vocabularies):
     if name in HUGGING_FACE:
         vocab = vocabularies.path(HUGGING_FACE[name])
-        if vocab is None:
-            return False
-        check_hugging_face(name, rows, vocab)
-    else:
-        file, args, has_specials = TIKTOKEN[name]
+        if vocab is not None:
+            check_hugging_face(name, rows, vocab)
+        return vocab is not None
+    if name in MISTRAL:
+        file, policy = MISTRAL[name]
         vocab = vocabularies.path(file)
-        vocabularies.path(file + ".meta.json")
-        if vocab is None:
-            return False
-        check_tiktoken(name, rows, vocab, args, has_specials)
-        if name == "qwen3_6":
-            check_qwen_package(rows, vocabularies)
+        if vocab is not None:
+            check_mistral(name, rows, vocab, policy)
+        return vocab is not None
+    file, args, has_specials = TIKTOKEN[name]
+    vocab = vocabularies.path(file)
+    vocabularies.path(file + ".meta.json")
+    if vocab is None:
+        return False
+    check_tiktoken(name, rows, vocab, args, has_specials)
+    check_compiled(name, rows, vocab, *args)
+    if name == "qwen3_6":
+        check_qwen_package(rows, vocabularies)
     return True
 
 
 def main():
     done = 0
     with common.Vocabularies() as vocabularies:
-        for name in sorted(list(HUGGING_FACE) + list(TIKTOKEN)):
+        names = sorted([*HUGGING_FACE, *TIKTOKEN, *MISTRAL])
+        for name in [one for one in names if one in sys.argv[1:] or not sys.argv[1:]]:
             rows, before = read_rows(name), failures
-            if rows is None or not check_one(name, rows, vocabularies):
-                print(f"  {name:24} SKIPPED: not in ../shared")
+            try:
+                found = rows is not None and check_one(name, rows, vocabularies)
+            except RuntimeError as trouble:
+                found = True
+                fail(name, "-", "dstok failed", "", trouble)
+            if not found:
+                print(f"  {name:28} SKIPPED: not in ../shared")
                 continue
             done += 1
-            print(f"  {name:24} {len(rows)} texts, {failures - before} differences", flush=True)
+            print(f"  {name:28} {len(rows)} texts, {failures - before} differences", flush=True)
         if done == 0:
             common.skip("no golden vectors in ../shared/golden")
-        for name, (file, why) in sorted(LATER.items()):
-            check_later(name, vocabularies.path(file) if file else None, why)
+        if not sys.argv[1:]:
+            check_gguf_files(vocabularies)
+            check_refused(vocabularies)
     for rule, count in rules.items():
         print(f"  {count:8} {rule}")
-    print(f"{done} vocabularies, {len(LATER)} later, {failures} differences")
+    print(f"{done} vocabularies, {failures} differences")
     return 1 if failures else 0
 
 

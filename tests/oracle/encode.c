@@ -140,7 +140,8 @@ static void put_traced(traced *t, uint8_t byte, uint64_t begin, uint64_t end) {
 /* The normalised text. Bytes outside of edits come from one byte; those of an edit from all of its source. */
 static traced normalise(oracle *o, const uint8_t *text, size_t len, size_t base) {
     dstok__normalized *norm = &o->normalized;
-    if (dstok__normalize(norm, o->norms, o->n_norms, text, len, 1 << 30) != DSTOK_OK) exit(1);
+    dstok__regex_scratch *regex = dstok__pretok_scratch_regex(o->scratch);
+    if (dstok__normalize(norm, o->normalizer, regex, text, len, 1 << 30, NULL) != DSTOK_OK) exit(1);
     traced t = new_traced(norm->len);
     size_t source = base;
     for (size_t e = 0; e <= norm->n_edits; e++) {
@@ -157,9 +158,7 @@ static traced normalise(oracle *o, const uint8_t *text, size_t len, size_t base)
 typedef struct run {
     oracle *o;
     const traced *t;
-    size_t base;   /* of the piece in t */
-    size_t prefix; /* 1: the pretokenizer saw a blank before the piece */
-    const uint8_t *piece;
+    size_t base; /* of the piece in t */
     oracle_tokens *out;
 } run;
 
@@ -168,14 +167,14 @@ static bool is_inside(const traced *t, size_t at) {
 }
 
 /* A dstok__piece_fn: one pretoken. */
-static dstok_status encode_pretoken(void *ctx, size_t begin, size_t end) {
+static dstok_status encode_pretoken(void *ctx, const dstok__pretoken *p) {
     run *r = ctx;
-    symbol *s = oracle_memory((end - begin) * sizeof *s);
-    size_t n = encode_piece(r->o, r->piece + begin, end - begin, s);
+    symbol *s = oracle_memory((p->end - p->begin) * sizeof *s);
+    size_t n = encode_piece(r->o, p->text + p->begin, p->end - p->begin, s);
     for (size_t i = 0; i < n; i++) {
-        size_t b = begin + s[i].begin, e = begin + s[i].end;
-        b = r->base + (b > r->prefix ? b - r->prefix : 0);
-        e = r->base + (e > r->prefix ? e - r->prefix : 0);
+        dstok_span at = {p->begin + s[i].begin, p->begin + s[i].end};
+        if (p->level != NULL) at = dstok__level_map(p->level, (size_t)at.begin, (size_t)at.end);
+        size_t b = r->base + (size_t)at.begin, e = r->base + (size_t)at.end;
         unsigned flags = is_inside(r->t, b) || is_inside(r->t, e) ? DSTOK_FLAG_PARTIAL : 0;
         if (s[i].id == r->o->unk) flags |= DSTOK_FLAG_UNKNOWN;
         uint64_t from = r->t->from[b].begin;
@@ -187,14 +186,11 @@ static dstok_status encode_pretoken(void *ctx, size_t begin, size_t end) {
 
 static bool encode_plain(oracle *o, const traced *t, size_t begin, size_t end, oracle_tokens *out) {
     if (begin == end) return true;
-    size_t prefix = o->prefix_space && t->text[begin] != ' ', len = end - begin + prefix;
-    uint8_t *piece = oracle_memory(len);
-    piece[0] = ' ';
-    memcpy(piece + prefix, t->text + begin, end - begin);
-    run r = {o, t, begin, prefix, piece, out};
+    run r = {o, t, begin, out};
     dstok_error err = {.status = DSTOK_OK};
-    dstok_status status = dstok__pretok_run(o->pretok, o->scratch, piece, len, encode_pretoken, &r, &err);
-    free(piece);
+    bool is_first = t->from[begin].begin == 0;
+    dstok_status status = dstok__pretok_run(o->pretok, o->scratch, t->text + begin, end - begin, is_first, false,
+                                            encode_pretoken, &r, &err);
     if (status != DSTOK_OK) fprintf(stderr, "oracle: %s\n", err.text);
     return status == DSTOK_OK;
 }

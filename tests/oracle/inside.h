@@ -39,14 +39,14 @@ struct oracle {
     bool whole_pieces; /* a pretoken that is a token is not merged */
     bool fuse_unk;
     uint32_t unk;
-    dstok__norm_kind norms[DSTOK__MAX_NORMS];
+    dstok__norm norms[DSTOK__MAX_NORMS];
     size_t n_norms;
-    bool prefix_space;
+    dstok__normalizer *normalizer;
     dstok__step steps[DSTOK__MAX_STEPS];
     char *patterns[DSTOK__MAX_STEPS]; /* what the steps point at */
     size_t n_steps;
     dstok__pretok *pretok;
-    dstok__regex_scratch *scratch;
+    dstok__pretok_scratch *scratch;
     dstok__normalized normalized;
 };
 

@@ -196,7 +196,7 @@ static bool read_normalizer(oracle *o, json_t *part) {
     if (strcmp(type, "Sequence") == 0) return true;
     for (int i = 0; i < 5; i++) {
         if (strcmp(type, names[i]) == 0 && o->n_norms < DSTOK__MAX_NORMS) {
-            o->norms[o->n_norms++] = (dstok__norm_kind)i;
+            o->norms[o->n_norms++] = (dstok__norm){.kind = (dstok__norm_kind)i};
             return true;
         }
     }
@@ -233,7 +233,9 @@ static bool add_split(oracle *o, json_t *part) {
 
 static bool add_byte_level(oracle *o, json_t *part) {
     json_t *use_regex = json_object_get(part, "use_regex");
-    o->prefix_space = json_is_true(json_object_get(part, "add_prefix_space"));
+    if (json_is_true(json_object_get(part, "add_prefix_space")) &&
+        !add_step(o, (dstok__step){.kind = DSTOK__STEP_PREFIX}, NULL))
+        return false;
     if (json_is_false(use_regex)) return true;
     dstok__step step = {
         .kind = DSTOK__STEP_REGEX, .behavior = DSTOK__ISOLATED, .dialect = DSTOK__DIALECT_ONIG};
@@ -289,7 +291,8 @@ static void normalise_added(oracle *o) {
     for (size_t i = 0; i < o->n_added; i++) {
         added *a = &o->added[i];
         if (!a->normalized || o->n_norms == 0) continue;
-        if (dstok__normalize(&o->normalized, o->norms, o->n_norms, a->text, a->n, 1 << 20) != DSTOK_OK)
+        if (dstok__normalize(&o->normalized, o->normalizer, dstok__pretok_scratch_regex(o->scratch), a->text, a->n,
+                             1 << 20, NULL) != DSTOK_OK)
             continue;
         uint8_t *text = oracle_memory(o->normalized.len);
         memcpy(text, o->normalized.text, o->normalized.len);
@@ -297,6 +300,17 @@ static void normalise_added(oracle *o) {
         a->text = text;
         a->n = o->normalized.len;
     }
+}
+
+/* The normaliser and the pretokenizer, without scanners. */
+static bool make_tools(oracle *o) {
+    const dstok_alloc *al = &dstok__default_alloc;
+    dstok_error err = {.status = DSTOK_OK};
+    if (dstok__normalizer_new(al, o->norms, o->n_norms, &o->normalizer, &err) == DSTOK_OK &&
+        dstok__pretok_new(al, o->steps, o->n_steps, false, &o->pretok, &err) == DSTOK_OK &&
+        dstok__pretok_scratch_new(al, &o->scratch) == DSTOK_OK)
+        return true;
+    return refuse(err.text);
 }
 
 static bool read_added(oracle *o, json_t *list, json_t *vocab) {
@@ -323,7 +337,7 @@ static bool read_tokenizer_json(oracle *o, const char *data, size_t n) {
     if (root == NULL) return refuse(error.text);
     json_t *model = json_object_get(root, "model");
     bool ok = read_model(o, model) && read_normalizer(o, json_object_get(root, "normalizer")) &&
-              read_pretokenizer(o, json_object_get(root, "pre_tokenizer")) &&
+              read_pretokenizer(o, json_object_get(root, "pre_tokenizer")) && make_tools(o) &&
               read_added(o, json_object_get(root, "added_tokens"), json_object_get(model, "vocab"));
     json_decref(root);
     return ok;
@@ -377,7 +391,8 @@ static bool read_rank_file(oracle *o, const char *data, size_t n, const char *pa
     o->is_ranks = o->whole_pieces = true;
     read_ranks(o, data, n);
     if (pattern == NULL) return refuse("a rank file needs its pattern");
-    if (!add_step(o, step, pattern) || meta == NULL) return o->n_steps == 1;
+    if (!add_step(o, step, pattern)) return false;
+    if (meta == NULL) return make_tools(o);
     json_t *root = json_loads(meta, 0, NULL), *id;
     json_t *list = json_object_get(root, "special_tokens");
     const char *content;
@@ -386,25 +401,21 @@ static bool read_rank_file(oracle *o, const char *data, size_t n, const char *pa
         add_added(o, (added){.id = (uint32_t)json_integer_value(id), .special = true}, content);
     }
     const char *normalizer = json_string_value(json_object_get(root, "normalizer"));
-    if (normalizer != NULL && strcmp(normalizer, "NFC") == 0) o->norms[o->n_norms++] = DSTOK__NORM_NFC;
+    if (normalizer != NULL && strcmp(normalizer, "NFC") == 0)
+        o->norms[o->n_norms++] = (dstok__norm){.kind =
+    DSTOK__NORM_NFC};
     json_decref(root);
-    return true;
+    return make_tools(o);
 }
 
 /* ---- both ---- */
 
 oracle *oracle_load(const char *data, size_t n, const char *pattern, const char *meta) {
     oracle *o = oracle_memory(sizeof *o);
-    dstok_error err = {.status = DSTOK_OK};
     o->unk = NO_ID;
     dstok__normalized_init(&o->normalized, &dstok__default_alloc);
     bool ok =
         n > 0 && data[0] == '{' ? read_tokenizer_json(o, data, n) : read_rank_file(o, data, n, pattern, meta);
-    if (ok && (dstok__pretok_new(&dstok__default_alloc, o->steps, o->n_steps, false, &o->pretok, &err) !=
-                   DSTOK_OK ||
-               dstok__regex_scratch_new(&dstok__default_alloc, &o->scratch) != DSTOK_OK)) {
-        ok = refuse(err.text);
-    }
     if (ok) return o;
     oracle_free(o);
     return NULL;
@@ -419,7 +430,8 @@ void oracle_free(oracle *o) {
     free(o->merges);
     free(o->added);
     dstok__pretok_free(o->pretok);
-    dstok__regex_scratch_free(o->scratch);
+    dstok__normalizer_free(o->normalizer);
+    dstok__pretok_scratch_free(o->scratch);
     dstok__normalized_free(&o->normalized);
     free(o);
 }

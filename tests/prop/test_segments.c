@@ -29,7 +29,7 @@ static dstok_status encode(const char *const *parts, const int *special, size_t 
     size_t len = 0;
     options.invalid = invalid;
     for (size_t i = 0; i < n; i++) {
-        segments[i] = (dstok_segment){strlen(parts[i]), special[i]};
+        segments[i] = (dstok_segment){.len = strlen(parts[i]), .special = special[i]};
         memcpy(text + len, parts[i], segments[i].len);
         len += segments[i].len;
     }
@@ -111,7 +111,7 @@ static void test_error_segment(void) {
 }
 
 static void test_bad_segments(void) {
-    dstok_segment s[] = {{2, SAFE}, {3, PARSE}};
+    dstok_segment s[] = {{.len = 2, .special = SAFE}, {.len = 3, .special = PARSE}};
     dstok_tokens out = {0};
     CHECK_EQ(dstok_encode_segments(enc, "abcde", 5, s, 2, NULL, &out, NULL), DSTOK_OK);
     CHECK_EQ(dstok_encode_segments(enc, "abcdef", 6, s, 2, NULL, &out, NULL), DSTOK_E_INVAL);
@@ -119,7 +119,7 @@ static void test_bad_segments(void) {
     s[1].special = 6;
     CHECK_EQ(dstok_encode_segments(enc, "abcde", 5, s, 2, NULL, &out, NULL), DSTOK_E_INVAL);
     s[0].len = SIZE_MAX;
-    s[1] = (dstok_segment){6, PARSE};
+    s[1] = (dstok_segment){.len = 6, .special = PARSE};
     CHECK_EQ(dstok_encode_segments(enc, "abcde", 5, s, 2, NULL, &out, NULL), DSTOK_E_INVAL);
     CHECK_EQ(dstok_encode_segments(enc, "", 0, s, 0, NULL, &out, NULL), DSTOK_OK);
 }
@@ -149,10 +149,10 @@ static size_t random_segments(t_rng *rng, size_t len, dstok_segment *s) {
     size_t n = 0;
     while (n < 7 && len > 0) {
         size_t k = t_below(rng, (uint32_t)len + 1);
-        s[n++] = (dstok_segment){k, t_below(rng, 2) == 0 ? SAFE : PARSE};
+        s[n++] = (dstok_segment){.len = k, .special = t_below(rng, 2) == 0 ? SAFE : PARSE};
         len -= k;
     }
-    s[n++] = (dstok_segment){len, t_below(rng, 2) == 0 ? SAFE : PARSE};
+    s[n++] = (dstok_segment){.len = len, .special = t_below(rng, 2) == 0 ? SAFE : PARSE};
     return n;
 }
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The dstok program against the original tokenizers on seeded random text: Hugging Face tokenizers and tiktoken.
+"""The dstok program against the original tokenizers on seeded random text: Hugging Face tokenizers, tiktoken, SentencePiece.
 
-Run with a Python that has both (tools/quickstart makes build/venv):
+Run with a Python that has them (tools/quickstart makes build/venv):
     DSTOK_BIN=build/release/bin/dstok build/venv/bin/python tests/refs/refs.py [--mb N] [--jobs N] [--seed N] [NAME...]
 For each vocabulary it compares --mb megabytes (default 20; 200 is the long run) and prints how many strings differed. Of a
 difference the smallest text that still shows it is printed. Exit 1 on a difference, 77 when packages or files are missing."""
 import argparse
 import base64
 import filecmp
+import functools
 import glob
 import itertools
 import json
@@ -22,6 +23,7 @@ sys.path[:0] = [os.path.join(HERE, "..", "golden"), os.path.join(HERE, "..", "re
 os.environ.setdefault("RAYON_NUM_THREADS", "1")  # one process for each vocabulary at work
 import common  # noqa: E402
 import hull  # noqa: E402
+import spm  # noqa: E402
 import texts as generators  # noqa: E402
 import vary  # noqa: E402
 
@@ -45,7 +47,6 @@ RANKS = {
     "o200k_base.tiktoken": (O200K, {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}, []),
     "tekken_v3_ranks.tiktoken": (TEKKEN, {}, ["--pattern", "tekken"]), "qwen3_6.tiktoken": (None, None, []),
 }
-NORMALIZERS = {"NFC", "NFKC"}
 BATCH = 4 << 20
 SEPARATOR = b"\x01\x02--next--\x02\x01"
 
@@ -86,8 +87,8 @@ def is_shifted(text, ours, theirs, tokens, added):
 # ---- the two references, under one interface
 
 class HuggingFace:
-    """Policies: HF default = parse; encode_special_tokens = text."""
-    policies = ["parse", "text", "parse", "offsets", "text"]
+    """Policies: HF default = parse; encode_special_tokens = text; template = with add_special_tokens."""
+    policies = ["parse", "text", "parse", "offsets", "template", "decode"]
 
     def __init__(self, path, args=()):
         from tokenizers import Tokenizer
@@ -95,62 +96,95 @@ class HuggingFace:
         self.tokenizer = Tokenizer.from_file(path)
         with open(path, encoding="utf-8") as source:
             data = json.load(source)
-        self.tokens, _, _ = common.read_tokens(path)
+        self.pipeline = hull.open_pipeline(path)
         added = self.tokenizer.get_added_tokens_decoder()  # the file's own numbers for them do not count
+        self.pipeline.added = {number: token.normalized for number, token in added.items()}
+        self.tokens = self.pipeline.tokens
         for number, token in added.items():
             self.tokens.setdefault(number, token.content.encode())  # an id may stand for a token of the model too
-        self.added = set(added)
-        self.normalizer = (data["normalizer"] or {}).get("type")
+        self.byte_level = common.is_byte_level(data)
+        self.words = self.tokens if self.byte_level else {
+            number: token.replace("\u2581".encode(), b" ") for number, token in self.tokens.items()}
         self.specials = [one["content"] for one in data["added_tokens"]]
         self.notes = {}
+        if hf_offsets():
+            self.policies = [*self.policies, "hf offsets"]
 
     def encode(self, policy, batch):
         self.tokenizer.encode_special_tokens = policy == "text"
-        return self.tokenizer.encode_batch_fast(batch, add_special_tokens=False)
+        return self.tokenizer.encode_batch_fast(batch, add_special_tokens=policy == "template")
+
+    def ids(self, batch):
+        return [one.ids for one in self.encode("parse", batch)]
 
     def lines(self, policy, batch):
-        if policy != "offsets":
+        if "offsets" not in policy:
             return [line_of(one.ids) for one in self.encode(policy, batch)]
         self.tokenizer.encode_special_tokens = False
         return self.tokenizer.encode_batch(batch, add_special_tokens=False)
 
     def compare(self, policy, batch):
-        """Numbers of the texts that differ."""
+        """Numbers of the texts (or lists of ids) that differ."""
+        if policy == "decode":
+            return [k for k, (a, b) in enumerate(zip(*self.decoded(batch))) if a != b]
         theirs = self.lines(policy, batch)
-        if policy != "offsets":
-            ours = dstok_lines(self.path, batch, "--special", policy, *self.args)
+        if policy in ("parse", "text", "template"):
+            ours = dstok_lines(self.path, batch, *self.flags(policy), *self.args)
             return [k for k, (a, b) in enumerate(zip(ours, theirs)) if a != b]
+        if policy == "hf offsets":
+            ours = common.encode(self.path, batch, "--special", "parse", *HF_OFFSETS, *self.args)
+            return [k for k, (a, b) in enumerate(zip(ours, theirs)) if a["spans"] != [list(one) for one in b.offsets]]
         ours = common.encode(self.path, batch, "--special", "parse", "--offsets", "char", *self.args)
         return [k for k, (a, b) in enumerate(zip(ours, theirs)) if not self.same_spans(batch[k], a, b)]
 
+    @staticmethod
+    def flags(policy):
+        return ["--special", "text" if policy == "text" else "parse", *(["--add-special"] if policy == "template" else [])]
+
+    def decoded(self, batch):
+        """Half of the lists without special tokens."""
+        ours, theirs = [None] * len(batch), [None] * len(batch)
+        for skip in (False, True):
+            chosen = [k for k, ids in enumerate(batch) if (sum(ids) % 2 == 1) == skip]
+            more = ["--skip-special"] if skip else []
+            for k, one in zip(chosen, common.decode(self.path, [batch[k] for k in chosen], "--mode", "replace", *more)):
+                ours[k] = one
+            answers = self.tokenizer.decode_batch([batch[k] for k in chosen], skip_special_tokens=skip)
+            for k, one in zip(chosen, answers):
+                theirs[k] = one
+        return ours, theirs
+
     def same_spans(self, text, ours, theirs):
-        """Equal, or the exceptions: see golden.py for the hull; bytes without a token shift the reference's spans."""
+        """Equal, or the exceptions: see hull.py; bytes without a token shift the reference's spans."""
         if ours["ids"] != theirs.ids:
             return False
         spans = [list(span) for span in theirs.offsets]
         if ours["spans"] == spans:
             return True
-        if self.normalizer in NORMALIZERS:
-            if self.added.intersection(theirs.ids):
-                return self.note("spans not compared: a normaliser, and added tokens")
-            want = hull.spans(text, self.normalizer, [self.tokens[i] for i in theirs.ids])
+        if self.pipeline.changes():
+            want = self.pipeline.spans(text, theirs.ids, spans)
             if want is None:
-                return self.note("spans not compared: newer characters than Python's tables or Unicode 9.0 know")
-            self.note("texts with spans by rule hull")
-            return all(b == w and (a == b or changed) for a, b, (w, changed) in zip(spans, ours["spans"], want))
+                return self.note("texts whose spans hull.py does not know")
+            self.note("texts with spans by the rules of hull.py")
+            return all(b == w and (a == b or hull.rule_of(w, changed, b, a))
+                       for a, b, (w, changed) in zip(spans, ours["spans"], want))
+        if not self.byte_level:
+            return self.note("texts whose spans differ: characters without a token")
         ours = common.encode(self.path, [text], "--special", "parse", "--offsets", "byte", *self.args)[0]["spans"]
         return is_shifted(text, ours, spans, [self.tokens[i] for i in theirs.ids],
-                          [i in self.added for i in theirs.ids]) and self.note("texts with spans by rule shift")
+                          [i in self.pipeline.added for i in theirs.ids]) and self.note("texts with spans by rule shift")
 
     def note(self, what):
         self.notes[what] = self.notes.get(what, 0) + 1
         return True
 
-    def show(self, policy, text):
-        one = self.lines(policy, [text])[0]
-        ours = common.encode(self.path, [text], "--special", "text" if policy == "text" else "parse", "--offsets", "char",
-                             *self.args)[0]
-        return (ours, one) if policy != "offsets" else (ours, {"ids": one.ids, "spans": one.offsets})
+    def show(self, policy, item):
+        if policy == "decode":
+            return [one[0] for one in self.decoded([item])]
+        style = HF_OFFSETS if policy == "hf offsets" else ["--offsets", "char"]
+        ours = common.encode(self.path, [item], *self.flags(policy), *style, *self.args)[0]
+        one = self.lines(policy, [item])[0]
+        return (ours, one) if "offsets" not in policy else (ours, {"ids": one.ids, "spans": one.offsets})
 
 
 class Tiktoken:
@@ -176,17 +210,21 @@ class Tiktoken:
         with open(path, "rb") as source:
             ranks = dict((base64.b64decode(token), int(rank)) for token, rank in map(bytes.split, source))
         self.encoding = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=specials)
-        self.tokens = {rank: token for token, rank in ranks.items()}
+        self.tokens = self.words = {rank: token for token, rank in ranks.items()}
         self.specials = list(specials)
         self.notes = {}
+        self.shift = 0
 
     def lines(self, policy, batch):
         if policy == "raw":
-            return [line_of(self.encoding._encode_bytes(data)) for data in batch]
+            return [self.line(self.encoding._encode_bytes(data)) for data in batch]
         if policy == "parse":
-            return [line_of(self.encoding.encode(text, allowed_special="all")) for text in batch]
+            return [self.line(self.encoding.encode(text, allowed_special="all")) for text in batch]
         normalise = self.normalise or (lambda text: text)
-        return [line_of(self.encoding.encode_ordinary(normalise(text))) for text in batch]
+        return [self.line(self.encoding.encode_ordinary(normalise(text))) for text in batch]
+
+    def line(self, ids):
+        return line_of(number + self.shift for number in ids)
 
     def compare(self, policy, batch):
         if policy == "raw":
@@ -201,7 +239,33 @@ class Tiktoken:
         return ours[0], self.lines(policy, [text])[0]
 
 
+class Tekken(Tiktoken):
+    """tekken.json through tiktoken: as mistral-common does it, control tokens are never found in text."""
+    policies = ["plain", "raw"]
+
+    def __init__(self, path, args=()):
+        import tiktoken
+        with open(path, encoding="utf-8") as source:
+            data = json.load(source)
+        config = data["config"]
+        self.path, self.args, self.normalise, self.notes = path, list(args), None, {}
+        self.shift = config["default_num_special_tokens"]
+        rows = data["vocab"][:config["default_vocab_size"] - self.shift]
+        ranks = {base64.b64decode(row["token_bytes"]): row["rank"] for row in rows}
+        self.encoding = tiktoken.Encoding("tekken", pat_str=config["pattern"], mergeable_ranks=ranks, special_tokens={})
+        self.tokens = self.words = {rank: token for token, rank in ranks.items()}
+        self.specials = ["<s>", "</s>", "[INST]", "<unk>"]
+
+
 # ---- dstok
+
+HF_OFFSETS = ["--offsets", "hf"]
+
+
+@functools.lru_cache
+def hf_offsets():
+    return b"none|hf" in common.run(["encode", "--help"]).stdout
+
 
 def dstok_lines(path, batch, *args):
     done = common.run(["encode", "-q", "-j1", "-v", path, "--input-format", "jsonl", *args], common.jsonl(batch))
@@ -241,14 +305,26 @@ def shrink(reference, policy, text):
             size //= 2
 
 
-def make_batch(maker, policy, size):
-    if policy != "raw":
-        return maker.batch(size)
-    return list(itertools.islice((data for data in iter(maker.broken, None) if SEPARATOR not in data), size // 250))
+def make_batch(reference, maker, policy, size):
+    if policy == "decode":
+        return make_ids(reference, maker, size)
+    if policy == "raw":
+        return list(itertools.islice((data for data in iter(maker.broken, None) if SEPARATOR not in data), size // 250))
+    return maker.batch(size if "offsets" not in policy else size // 4)
+
+
+def make_ids(reference, maker, size):
+    """Lists of ids: of texts, with some changed, and random ones."""
+    rng, numbers = maker.rng, sorted(reference.tokens)
+    batch = reference.ids(maker.batch(size // 8))
+    for ids in batch[::2]:
+        for _ in range(rng.randint(0, 4)):
+            ids[rng.randrange(len(ids) + 1):rng.randrange(len(ids) + 1)] = [rng.choice(numbers)]
+    return batch + [rng.choices(numbers, k=rng.randint(0, 12)) for _ in range(len(batch))]
 
 
 def size_of(batch):
-    return sum(len(one) if isinstance(one, bytes) else len(one.encode()) for one in batch)
+    return sum(len(one.encode()) if isinstance(one, str) else len(one) for one in batch)
 
 
 def report(reference, policy, text):
@@ -259,7 +335,7 @@ def report(reference, policy, text):
 
 def check(reference, seed, total):
     """(bytes, strings, differences, lines to print)."""
-    maker = generators.Texts(random.Random(seed), [token for _, token in sorted(reference.tokens.items()) if token],
+    maker = generators.Texts(random.Random(seed), [token for _, token in sorted(reference.words.items()) if token],
                              reference.specials)
     n_bytes = n_strings = n_differ = 0
     shown = []
@@ -268,7 +344,7 @@ def check(reference, seed, total):
             break
         policy = reference.policies[k % len(reference.policies)]
         size = min(BATCH, max(1 << 16, total // len(reference.policies)))
-        batch = make_batch(maker, policy, size if policy != "offsets" else size // 4)
+        batch = make_batch(reference, maker, policy, size)
         differing = reference.compare(policy, batch)
         n_differ += len(differing)
         shown += [report(reference, policy, batch[d]) for d in differing[:max(0, 3 - len(shown))]]
@@ -277,11 +353,19 @@ def check(reference, seed, total):
     return n_bytes, n_strings, n_differ, shown
 
 
+def open_reference(path):
+    if path.endswith(".model"):
+        return spm.SentencePiece(path)
+    if path.endswith(".json"):
+        return Tekken(path) if "tekken" in os.path.basename(path) else HuggingFace(path)
+    return Tiktoken(path)
+
+
 def work(task):
     name, path, seed, total = task
     start = time.monotonic()
     try:
-        reference = HuggingFace(path) if path.endswith(".json") else Tiktoken(path)
+        reference = open_reference(path)
         n_bytes, n_strings, n_differ, shown = check(reference, f"{seed} {name}", total)
     except Exception as trouble:  # a worker must say what it met, whatever that is
         return name, 1, f"  {name:34} FAILED: {type(trouble).__name__}: {trouble}"
@@ -310,7 +394,8 @@ def find(vocabularies):
     """(name, path) of all that can be compared now; the others are listed."""
     packed = sorted(glob.glob(os.path.join(common.SHARED, "vocab", "*.xz")))
     names = [os.path.basename(one)[:-3] for one in packed]
-    here = [(name, vocabularies.path(name)) for name in names if name.endswith((".tokenizer.json", ".tiktoken"))]
+    here = [(name, vocabularies.path(name)) for name in names
+            if name.endswith((".tokenizer.json", ".tiktoken", ".model")) or name.startswith("tekken")]
     for name in names:
         if name.endswith(".tiktoken.meta.json"):
             vocabularies.path(name)
@@ -334,11 +419,13 @@ def main():
     options.add_argument("names", nargs="*")
     options = options.parse_args()
     try:
+        import sentencepiece
         import tiktoken
         import tokenizers
     except ImportError as missing:
-        common.skip(f"{missing}; run with a Python that has tokenizers 0.23.3 and tiktoken 0.14.0 (build/venv)")
-    print(f"tokenizers {tokenizers.__version__}, tiktoken {getattr(tiktoken, '__version__', '?')}, seed {options.seed}")
+        common.skip(f"{missing}; run with a Python that has tokenizers 0.23.3, tiktoken 0.14.0, sentencepiece 0.2.3 (build/venv)")
+    print(f"tokenizers {tokenizers.__version__}, tiktoken {getattr(tiktoken, '__version__', '?')}, sentencepiece "
+          f"{sentencepiece.__version__}, seed {options.seed}")
     with common.Vocabularies() as vocabularies:
         tasks = [(name, path, options.seed, int(options.mb * 1e6)) for name, path in find(vocabularies)
                  if not options.names or any(wanted in name for wanted in options.names)]
@@ -351,6 +438,7 @@ def main():
             running = [pool.imap_unordered(work, tasks)]
             if made:
                 running.append(pool.imap_unordered(vary.work, vary.tasks(options.seed, vocabularies.folder, options.mb)))
+                running.append(pool.imap_unordered(spm.work, spm.tasks(options.seed, vocabularies.folder, options.mb)))
             for name, differing, text in itertools.chain(*running):
                 n_differ += differing
                 print(text, flush=True)

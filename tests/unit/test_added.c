@@ -96,10 +96,10 @@ static void test_verdicts(void) {
 static void test_flags(void) {
     entry list[] = {make("ab", 0), make("<s>", 1), make("<m>", 2), make("\xC3\xA9", 3)};
     dstok__added_set set;
-    list[0].single_word = true;
-    list[1].lstrip = list[1].rstrip = true;
-    list[2].rstrip = true;
-    list[3].single_word = true;
+    list[0].flags = DSTOK__ADDED_SINGLE_WORD;
+    list[1].flags = DSTOK__ADDED_LSTRIP | DSTOK__ADDED_RSTRIP;
+    list[2].flags = DSTOK__ADDED_RSTRIP;
+    list[3].flags = DSTOK__ADDED_SINGLE_WORD;
     build(&set, &dstok__default_alloc, list, 4);
     CHECK_STR(matches(&set, "ab", accept_all, NULL), "0[0,2)");
     CHECK_STR(matches(&set, "cab", accept_all, NULL), "");
@@ -181,18 +181,19 @@ static bool naive_find(const entry *list, size_t n, const uint8_t *text, size_t 
         }
         size_t width, stop = at + best->n;
         if (verdicts[best->id] == DSTOK__CONSUME ||
-            (best->single_word && is_word_beside(text, len, at, stop))) {
+            ((best->flags & DSTOK__ADDED_SINGLE_WORD) && is_word_beside(text, len, at, stop))) {
             at = stop;
             continue;
         }
         *id = best->id;
         *begin = at;
         *end = stop;
-        while (best->lstrip && *begin > pos &&
+        while ((best->flags & DSTOK__ADDED_LSTRIP) && *begin > pos &&
                dstok__uc_is_space(dstok__utf8_before(text + *begin, &width))) {
             *begin -= width;
         }
-        while (best->rstrip && *end < len && dstok__uc_is_space(dstok__utf8_get(text + *end, &width)))
+        while ((best->flags & DSTOK__ADDED_RSTRIP) && *end < len &&
+               dstok__uc_is_space(dstok__utf8_get(text + *end, &width)))
             *end += width;
         return true;
     }
@@ -208,9 +209,9 @@ static void check_random(t_rng *rng) {
     for (size_t i = 0; i < n; i++) {
         random_text(rng, texts[i], 3);
         list[i] = make(texts[i], (uint32_t)i);
-        list[i].single_word = t_below(rng, 4) == 0;
-        list[i].lstrip = t_below(rng, 3) == 0;
-        list[i].rstrip = t_below(rng, 3) == 0;
+        if (t_below(rng, 4) == 0) list[i].flags |= DSTOK__ADDED_SINGLE_WORD;
+        if (t_below(rng, 3) == 0) list[i].flags |= DSTOK__ADDED_LSTRIP;
+        if (t_below(rng, 3) == 0) list[i].flags |= DSTOK__ADDED_RSTRIP;
         unsigned v = t_below(rng, 6);
         verdicts[i] = v == 0 ? DSTOK__IGNORE : v == 1 ? DSTOK__CONSUME : DSTOK__ACCEPT;
     }

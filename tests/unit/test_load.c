@@ -66,14 +66,14 @@ static void test_mini(void) {
         {104, 101, 256}, {108, 108, 257}, {256, 257, 258}, {258, 111, 259}, {32, 259, 260}};
     CHECK_EQ(l.s.n_merges, 5);
     if (l.s.n_merges == 5) CHECK_MEM(l.s.merges, merges, sizeof merges);
-    CHECK(!l.s.ignore_merges && !l.s.fuse_unk && !l.s.prefix_space && l.s.unk_id == DSTOK__NO_ID);
+    CHECK(!l.s.ignore_merges && !l.s.fuse_unk && !l.s.char_atoms && l.s.unk_id == DSTOK__NO_ID);
     CHECK_EQ(l.s.n_added, 5);
     check_added(&l.s, "<|end|>", 261, true, false, false);
     check_added(&l.s, "<\xEF\xBD\x9Cuser\xEF\xBD\x9C>", 262, false, false, false);
     check_added(&l.s, "<pad>", 263, true, false, false);
     check_added(&l.s, "<b>", 264, false, true, true);
     CHECK_EQ(l.s.n_norms, 1);
-    CHECK_EQ(l.s.norms[0], DSTOK__NORM_NFC);
+    CHECK_EQ(l.s.norms[0].kind, DSTOK__NORM_NFC);
     CHECK_EQ(l.s.n_steps, 2);
     CHECK_EQ(l.s.steps[0].kind, DSTOK__STEP_REGEX);
     CHECK_EQ(l.s.steps[0].behavior, DSTOK__ISOLATED);
@@ -125,23 +125,40 @@ static const struct refusal {
     {"\"BPE\"", "\"Wat\"", DSTOK_E_UNSUPPORTED, "\"Wat\"", "not supported: model type \"Wat\""},
     {"\"BPE\"", "\"Unigram\"", DSTOK_E_UNSUPPORTED, "\"Unigram\"", "model type \"Unigram\""},
     {"\"dropout\": null", "\"dropout\": 0.1", DSTOK_E_UNSUPPORTED, "0.1,", "dropout"},
-    {"\"continuing_subword_prefix\": \"\"", "\"continuing_subword_prefix\": \"##\"", DSTOK_E_UNSUPPORTED,
-     "\"##\"", "not supported yet: continuing_subword_prefix \"##\""},
-    {"\"end_of_word_suffix\": null", "\"end_of_word_suffix\": \"</w>\"", DSTOK_E_UNSUPPORTED, "\"</w>\"",
-     "not supported yet: end_of_word_suffix"},
+    {"\"continuing_subword_prefix\": \"\"", "\"continuing_subword_prefix\": \"##\"", DSTOK_E_FORMAT,
+     "[\"h\", \"e\"]", "merge 0: its right part does not begin with the continuing_subword_prefix"},
+    {"\"end_of_word_suffix\": null", "\"end_of_word_suffix\": \"\xE2\x96\x81\"", DSTOK_E_UNSUPPORTED,
+     "\"\xE2\x96\x81\"", "suffix of subwords outside the byte-level alphabet"},
     {"\"fuse_unk\": false", "\"fuse_unk\": 0", DSTOK_E_FORMAT, "0,\n  \"byte_f",
      "fuse_unk must be true or false"},
     {"{\"type\": \"NFC\"}", "{\"type\": \"Wat\"}", DSTOK_E_UNSUPPORTED, "{\"type\": \"Wat\"}",
      "not supported: normalizer type \"Wat\""},
-    {"{\"type\": \"NFC\"}", "{\"type\": \"Prepend\"}", DSTOK_E_UNSUPPORTED, "{\"type\": \"Prepend\"}",
-     "not supported yet: normalizer \"Prepend\""},
+    {"{\"type\": \"NFC\"}", "{\"type\": \"Prepend\"}", DSTOK_E_FORMAT, "{\"type\": \"Prepend\"}",
+     "\"prepend\" is missing"},
+    {"{\"type\": \"NFC\"}", "{\"type\": \"Replace\", \"pattern\": {\"String\": \"a\"}}", DSTOK_E_FORMAT,
+     "{\"type\": \"Replace\"", "\"content\" is missing"},
+    {"{\"type\": \"NFC\"}", "{\"type\": \"Strip\", \"strip_left\": true}", DSTOK_E_FORMAT,
+     "{\"type\": \"Strip\"", "\"strip_right\" is missing"},
+    {"{\"type\": \"NFC\"}", "{\"type\": \"BertNormalizer\", \"clean_text\": 1}", DSTOK_E_FORMAT, "1}]",
+     "\"clean_text\" must be true or false"},
+    {"{\"type\": \"NFC\"}", "{\"type\": \"Precompiled\", \"precompiled_charsmap\": \"A\"}", DSTOK_E_FORMAT,
+     "\"A\"}", "is not base64"},
     {"{\"type\": \"NFC\"}", "{\"tipe\": \"NFC\"}", DSTOK_E_FORMAT, "{\"tipe\": \"NFC\"}", "no \"type\""},
     {"[{\"type\": \"NFC\"}]", "null", DSTOK_E_FORMAT, "{\"type\": \"Sequence\", \"normalizers\"",
      "normalizers is missing"},
     {"\"Split\"", "\"Wat\"", DSTOK_E_UNSUPPORTED, "{\"type\": \"Wat\"",
      "not supported: pre_tokenizer type \"Wat\""},
-    {"\"Split\"", "\"Metaspace\"", DSTOK_E_UNSUPPORTED, "{\"type\": \"Metaspace\"",
-     "yet: pre_tokenizer \"Metaspace\""},
+    {"\"Split\"", "\"Metaspace\"", DSTOK_E_FORMAT, "{\"type\": \"Metaspace\"", "\"replacement\" is missing"},
+    {"\"Split\"", "\"Metaspace\", \"replacement\": \"__\"", DSTOK_E_FORMAT, "\"__\"",
+     "\"replacement\" must be one character"},
+    {"\"Split\"", "\"Metaspace\", \"prepend_scheme\": \"last\"", DSTOK_E_FORMAT, "\"last\"",
+     "prepend_scheme \"last\" is unknown"},
+    {"\"Split\"", "\"Metaspace\", \"add_prefix_space\": false", DSTOK_E_FORMAT, "{\"type\": \"Metaspace\"",
+     "add_prefix_space is false"},
+    {"\"Split\"", "\"CharDelimiterSplit\"", DSTOK_E_FORMAT, "{\"type\": \"CharDelimiterSplit\"",
+     "\"delimiter\" is missing"},
+    {"\"Split\"", "\"FixedLength\", \"length\": 0", DSTOK_E_UNSUPPORTED, "{\"type\": \"FixedLength\"",
+     "FixedLength of 0"},
     {"\"Split\"", "\"ByteLevel\"", DSTOK_E_FORMAT, "{\"type\": \"ByteLevel\", \"pattern\"",
      "add_prefix_space\" is missing"},
     {"{\"Regex\": \"\\\\p{N}{1,3}\"}", "\"x\"", DSTOK_E_FORMAT, "\"x\"", "\"pattern\" must be an object"},
@@ -154,19 +171,17 @@ static const struct refusal {
     {"\"Isolated\"", "\"isolated\"", DSTOK_E_UNSUPPORTED, "\"isolated\"", "behavior \"isolated\""},
     {"\"invert\": false", "\"invert\": \"no\"", DSTOK_E_FORMAT, "\"no\"", "\"invert\" must be true or false"},
     {", \"invert\": false", "", DSTOK_E_FORMAT, "{\"type\": \"Split\"", "\"invert\" is missing"},
-    {"\"add_prefix_space\": false", "\"add_prefix_space\": true", DSTOK_E_UNSUPPORTED,
-     "{\"type\": \"ByteLevel\", \"add_prefix_space\": true, \"trim_offsets\": true",
-     "add_prefix_space behind other steps"},
-    {"\"use_regex\": true}]}", "\"use_regex\": true}, {\"type\": \"Digits\", \"individual_digits\": true}]}",
-     DSTOK_E_UNSUPPORTED, "{\"type\": \"Digits\"",
-     "not supported yet: pre_tokenizer \"Digits\" behind ByteLevel"},
+    {"\"use_regex\": true}]}",
+     "\"use_regex\": true}, {\"type\": \"ByteLevel\", \"add_prefix_space\": false}]}", DSTOK_E_UNSUPPORTED,
+     "{\"type\": \"ByteLevel\", \"add_prefix_space\": false}", "a second ByteLevel"},
+    {"\"use_regex\": true}]}", "\"use_regex\": true}, {\"type\": \"Metaspace\", \"replacement\": \"_\"}]}",
+     DSTOK_E_UNSUPPORTED, "{\"type\": \"Sequence\", \"pretokenizers\"", "Metaspace behind ByteLevel"},
     {"{\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, \"use_regex\": true}",
      "", DSTOK_E_FORMAT, "]},\n \"post", "expected a value"},
-    {", {\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, \"use_regex\": true}",
-     "", DSTOK_E_UNSUPPORTED, "{\"type\": \"Sequence\", \"pretokenizers\"",
-     "a pre_tokenizer without ByteLevel"},
-    {"\"decoder\": {\"type\": \"ByteLevel\"", "\"decoder\": {\"type\": \"Fuse\"", DSTOK_E_UNSUPPORTED,
-     "{\"type\": \"Fuse\"", "not supported yet: decoder \"Fuse\""},
+    {"\"decoder\": {\"type\": \"ByteLevel\"", "\"decoder\": {\"type\": \"CTC\"", DSTOK_E_UNSUPPORTED,
+     "{\"type\": \"CTC\"", "not supported: decoder \"CTC\""},
+    {"\"decoder\": {\"type\": \"ByteLevel\"", "\"decoder\": {\"type\": \"Strip\", \"content\": \"  \"",
+     DSTOK_E_FORMAT, "\"  \"", "\"content\" must be one character"},
     {"\"decoder\": {\"type\": \"ByteLevel\"", "\"decoder\": {\"type\": \"Wat\"", DSTOK_E_UNSUPPORTED,
      "{\"type\": \"Wat\"", "not supported: decoder type \"Wat\""},
     {"\"TemplateProcessing\"", "\"Wat\"", DSTOK_E_UNSUPPORTED, "{\"type\": \"Wat\"",
@@ -364,17 +379,76 @@ static void test_steps(void) {
         "{\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, \"use_regex\": true}",
         "{\"type\": \"ByteLevel\", \"add_prefix_space\": true, \"use_regex\": false}", NULL);
     CHECK_EQ(l.status, DSTOK_OK);
-    CHECK(l.s.prefix_space && l.s.n_steps == 0);
+    CHECK(l.s.n_steps == 1 && l.s.steps[0].kind == DSTOK__STEP_PREFIX);
     dstok__spec_free(&l.s);
     load_changed(&l, "[{\"type\": \"NFC\"}]",
                  "[{\"type\":\"NFKD\"},{\"type\":\"Lowercase\"},{\"type\":\"NFD\"},{\"type\":\"NFKC\"}]",
                  NULL);
     CHECK_EQ(l.s.n_norms, 4);
-    CHECK(l.s.norms[0] == DSTOK__NORM_NFKD && l.s.norms[1] == DSTOK__NORM_LOWERCASE &&
-          l.s.norms[3] == DSTOK__NORM_NFKC);
+    CHECK(l.s.norms[0].kind == DSTOK__NORM_NFKD && l.s.norms[1].kind == DSTOK__NORM_LOWERCASE &&
+          l.s.norms[3].kind == DSTOK__NORM_NFKC);
     dstok__spec_free(&l.s);
     load_changed(&l, "[{\"type\": \"NFC\"}]", "[]", NULL);
     CHECK(l.status == DSTOK_OK && l.s.n_norms == 0);
+    dstok__spec_free(&l.s);
+}
+
+/* Steps behind ByteLevel see its characters. */
+static void test_behind_byte_level(void) {
+    loaded l;
+    load_changed(&l, "\"use_regex\": true}]}",
+                 "\"use_regex\": true}, {\"type\": \"Digits\", \"individual_digits\": true}, "
+                 "{\"type\": \"WhitespaceSplit\"}, {\"type\": \"UnicodeScripts\"}, "
+                 "{\"type\": \"FixedLength\"}, {\"type\": \"Whitespace\"}, {\"type\": \"BertPreTokenizer\"}, "
+                 "{\"type\": \"CharDelimiterSplit\", \"delimiter\": \"_\"}]}",
+                 NULL);
+    static const dstok__step_kind want[] = {DSTOK__STEP_REGEX,       DSTOK__STEP_REGEX,  DSTOK__STEP_BYTE_MAP,
+                                            DSTOK__STEP_DIGITS,      DSTOK__STEP_BLANK,  DSTOK__STEP_SCRIPTS,
+                                            DSTOK__STEP_FIXED,       DSTOK__STEP_WORDS,  DSTOK__STEP_BLANK,
+                                            DSTOK__STEP_PUNCTUATION, DSTOK__STEP_LITERAL};
+    CHECK_EQ(l.status, DSTOK_OK);
+    CHECK_EQ(l.s.n_steps, sizeof want / sizeof *want);
+    for (size_t i = 0; i < l.s.n_steps; i++) CHECK_EQ(l.s.steps[i].kind, want[i]);
+    CHECK(!l.s.char_atoms && l.s.steps[6].length == 5);
+    dstok__spec_free(&l.s);
+}
+
+/* A vocabulary of characters: keys stand for themselves, byte tokens and blanks decode to what they stand for. */
+static const char chars[] =
+    "{\"added_tokens\":[{\"id\":3,\"content\":\"<\xE2\x96\x81>\",\"single_word\":false,\"lstrip\":false,"
+    "\"rstrip\":false,\"normalized\":true,\"special\":false}],\"normalizer\":{\"type\":\"Sequence\","
+    "\"normalizers\":[{\"type\":\"Prepend\",\"prepend\":\"\xE2\x96\x81\"},{\"type\":\"Replace\",\"pattern\":"
+    "{\"String\":\" \"},\"content\":\"\xE2\x96\x81\"},{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"a+\"},"
+    "\"content\":\"\"}]},\"post_processor\":{\"type\":\"ByteLevel\",\"trim_offsets\":true,\"add_prefix_"
+    "space\":"
+    "false},\"decoder\":{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Replace\",\"pattern\":{\"String\":"
+    "\"\xE2\x96\x81\"},\"content\":\" "
+    "\"},{\"type\":\"ByteFallback\"},{\"type\":\"Fuse\"},{\"type\":\"Strip\","
+    "\"content\":\" "
+    "\",\"start\":1,\"stop\":0}]},\"model\":{\"byte_fallback\":true,\"end_of_word_suffix\":\"$\","
+    "\"vocab\":{\"\xE2\x96\x81\":0,\"<0xE4>\":1,\"\xE2\x96\x81\xE2\x96\x81\":2},\"merges\":[["
+    "\"\xE2\x96\x81\","
+    "\"\xE2\x96\x81\"]]}}";
+
+static void test_chars(void) {
+    loaded l;
+    load(&l, chars, sizeof chars - 1, NULL);
+    CHECK_EQ(l.status, DSTOK_OK);
+    CHECK(l.s.char_atoms && l.s.byte_fallback && !l.s.late_fallback);
+    CHECK(l.s.suffix_n == 1 && l.s.suffix[0] == '$');
+    CHECK(l.s.fallback_ids[0xE4] == 1 && l.s.fallback_ids[0xE5] == DSTOK__NO_ID);
+    CHECK_EQ(l.s.n_norms, 3);
+    CHECK(l.s.norms[0].kind == DSTOK__NORM_PREPEND && l.s.norms[1].kind == DSTOK__NORM_REPLACE &&
+          l.s.norms[2].kind == DSTOK__NORM_REPLACE_REGEX && l.s.norms[2].content_n == 0);
+    CHECK_EQ(l.s.n_decs, 4);
+    CHECK(l.s.trim_offsets && !l.s.trim_keeps_prefix);
+    if (l.s.n_tokens == 3) {
+        CHECK(l.s.tokens[1].n == 6 && l.s.tokens[1].bytes_n == 1 && (uint8_t)l.s.tokens[1].bytes[0] == 0xE4);
+        CHECK(l.s.tokens[2].n == 6 && l.s.tokens[2].bytes_n == 2 &&
+              memcmp(l.s.tokens[2].bytes, "  ", 2) == 0);
+        CHECK(!l.s.tokens[2].literal && l.s.merges[0].product == 2);
+    }
+    CHECK(l.s.n_added == 1 && l.s.added[0].bytes_n == 3 && memcmp(l.s.added[0].bytes, "< >", 3) == 0);
     dstok__spec_free(&l.s);
 }
 
@@ -382,7 +456,7 @@ static void test_steps(void) {
 static void test_many(void) {
     loaded l;
     char part[4096] = "{\"type\": \"NFC\"}", digits[4096] = "";
-    for (int i = 0; i < 8; i++) strcat(part, ",{\"type\":\"NFC\"}");
+    for (int i = 0; i < 16; i++) strcat(part, ",{\"type\":\"NFC\"}");
     load_changed(&l, "{\"type\": \"NFC\"}", part, NULL);
     CHECK_EQ(l.status, DSTOK_E_LIMIT);
     dstok__spec_free(&l.s);
@@ -595,6 +669,8 @@ int main(void) {
     test_keys();
     test_merges();
     test_steps();
+    test_behind_byte_level();
+    test_chars();
     test_many();
     test_numbering();
     test_many_added();

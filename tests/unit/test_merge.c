@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Merging against a plain rescan: lengths on both sides of the switch between its two ways, ties, refused products. */
+/* Merging against a plain rescan: lengths on both sides of the switch between its two ways, ties, refused and noted
+ * products. */
 #include "../../tokenizer/bpe/merge.h"
 #include "../harness/heap.h"
 #include "../harness/t.h"
@@ -8,31 +9,47 @@
 
 typedef dstok__symbol symbol;
 
+#define REFUSED 4u
+#define NOTED   8u
+#define IDS     200
+
 /* ---- the naive version ---- */
 
-static void naive(const dstok__pairs *pairs, const uint8_t *refused, uint8_t mask, symbol *s, size_t *n) {
+/* The pair of symbols i and i + 1, or NULL; a split is noted where the flags ask for it. */
+static const dstok__pair *look(const dstok__merge_rules *r, const symbol *s, size_t n, size_t i, bool note) {
+    if (i + 1 >= n) return NULL;
+    const dstok__pair *p = dstok__pairs_get(r->pairs, s[i].id, s[i + 1].id);
+    if (p->rank == DSTOK__NO_RANK) return NULL;
+    if (note && (r->flags[p->product] & r->noted)) {
+        r->splits[p->product] = (dstok__split){s[i].id, s[i + 1].id};
+    }
+    return r->flags[p->product] & r->refused ? NULL : p;
+}
+
+/* As SentencePiece, a split is noted when two symbols become neighbours: first to the left, then to the right. */
+static void naive(const dstok__merge_rules *r, symbol *s, size_t *n) {
+    for (size_t i = 0; i < *n; i++) look(r, s, *n, i, true);
     for (;;) {
         const dstok__pair *best = NULL;
         size_t at = 0;
         for (size_t i = 0; i + 1 < *n; i++) {
-            const dstok__pair *p = dstok__pairs_get(pairs, s[i].id, s[i + 1].id);
-            if (p->rank == DSTOK__NO_RANK || (refused != NULL && (refused[p->product] & mask))) continue;
-            if (best == NULL || p->rank < best->rank) {
-                best = p;
-                at = i;
-            }
+            const dstok__pair *p = look(r, s, *n, i, false);
+            if (p == NULL || (best != NULL && p->rank >= best->rank)) continue;
+            best = p;
+            at = i;
         }
         if (best == NULL) return;
         s[at].id = best->product;
         s[at].end = s[at + 1].end;
         memmove(&s[at + 1], &s[at + 2], (*n - at - 2) * sizeof *s);
         --*n;
+        if (at > 0) look(r, s, *n, at - 1, true);
+        look(r, s, *n, at, true);
     }
 }
 
 /* ---- random tables ---- */
 
-#define IDS      200
 #define ALPHABET 4
 
 /* Products in any order of ids; with_ties lets pairs share ranks, which merge lists never do but tables may. */
@@ -45,19 +62,30 @@ static void random_pairs(t_rng *rng, dstok__pairs *pairs, size_t n, bool with_ti
     }
 }
 
-static void check_one(t_rng *rng, dstok__merge_scratch *m, const dstok__pairs *pairs, const uint8_t *refused,
-                      size_t n) {
+/* All splits as they are when nothing was noted. */
+static void clear(dstok__split *splits) {
+    for (size_t i = 0; i < IDS; i++) splits[i] = (dstok__split){UINT32_MAX, UINT32_MAX};
+}
+
+static void check_one(t_rng *rng, dstok__merge_scratch *m, dstok__merge_rules *rules, size_t n) {
+    dstok__split want_splits[IDS], splits[IDS];
     symbol *want = malloc((n + 1) * sizeof *want);
     size_t got_n = 99, want_n = n;
     unsigned alphabet = 1 + t_below(rng, ALPHABET);
     CHECK_EQ(dstok__merge_reserve(m, n), DSTOK_OK);
     for (uint32_t i = 0; i < n; i++) want[i] = m->symbols[i] = (symbol){t_below(rng, alphabet), i, i + 1};
-    naive(pairs, refused, 4, want, &want_n);
-    CHECK_EQ(dstok__merge_run(m, pairs, refused, 4, n, &got_n), DSTOK_OK);
+    clear(want_splits);
+    clear(splits);
+    rules->splits = want_splits;
+    naive(rules, want, &want_n);
+    rules->splits = splits;
+    CHECK_EQ(dstok__merge_run(m, rules, n, &got_n), DSTOK_OK);
     CHECK_EQ(got_n, want_n);
     bool same = got_n == want_n && (got_n == 0 || memcmp(m->symbols, want, got_n * sizeof *want) == 0);
     CHECK(same);
-    if (!same) fprintf(stderr, "n = %zu\n", n);
+    bool same_splits = rules->noted == 0 || memcmp(splits, want_splits, sizeof splits) == 0;
+    CHECK(same_splits);
+    if (!same || !same_splits) fprintf(stderr, "n = %zu\n", n);
     free(want);
 }
 
@@ -72,9 +100,15 @@ static void test_random(void) {
         dstok__pairs pairs;
         dstok__pairs_init(&pairs, &al);
         random_pairs(&rng, &pairs, 1 + t_below(&rng, 150), round % 4 == 0);
-        for (size_t i = 0; i < IDS; i++) flags[i] = (uint8_t)(t_below(&rng, 6) == 0 ? 4 : 3);
+        for (size_t i = 0; i < IDS; i++) {
+            flags[i] = (uint8_t)((t_below(&rng, 6) == 0 ? REFUSED : 3) | (t_below(&rng, 3) == 0 ? NOTED : 0));
+        }
+        dstok__merge_rules rules = {.pairs = &pairs,
+                                    .flags = flags,
+                                    .refused = round % 2 == 0 ? 0 : REFUSED,
+                                    .noted = round % 3 == 0 ? NOTED : 0};
         for (size_t n = 0; n < 140; n += n < 4 || (n > 40 && n < 70) ? 1 : 1 + t_below(&rng, 12)) {
-            check_one(&rng, &m, &pairs, round % 2 == 0 ? NULL : flags, n);
+            check_one(&rng, &m, &rules, n);
         }
         dstok__pairs_free(&pairs);
     }
@@ -96,7 +130,7 @@ static void check_run(const dstok__pairs *p, size_t n, const uint32_t *want, siz
     dstok__merge_init(&m, &dstok__default_alloc);
     CHECK_EQ(dstok__merge_reserve(&m, n), DSTOK_OK);
     for (uint32_t i = 0; i < n; i++) m.symbols[i] = (symbol){0, i, i + 1};
-    CHECK_EQ(dstok__merge_run(&m, p, NULL, 0, n, &got), DSTOK_OK);
+    CHECK_EQ(dstok__merge_run(&m, &(dstok__merge_rules){.pairs = p}, n, &got), DSTOK_OK);
     CHECK_EQ(got, n_want);
     for (size_t i = 0; i < got && i < n_want; i++) CHECK_EQ(m.symbols[i].id, want[i]);
     dstok__merge_free(&m);

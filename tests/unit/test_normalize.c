@@ -21,8 +21,24 @@ enum { NO_LIMIT = 1 << 30 };
 
 static dstok__normalized norm;
 
+static dstok__normalizer *make(const dstok__norm_kind *kinds, size_t n) {
+    dstok__norm ops[DSTOK__MAX_NORMS] = {0};
+    dstok__normalizer *z = NULL;
+    for (size_t i = 0; i < n; i++) ops[i].kind = kinds[i];
+    CHECK_EQ(dstok__normalizer_new(&dstok__default_alloc, ops, n, &z, NULL), DSTOK_OK);
+    return z;
+}
+
+static dstok_status apply(const dstok__norm_kind *kinds, size_t n, const void *src, size_t len, size_t max) {
+    dstok__normalizer *z = make(kinds, n);
+    dstok_status status = dstok__normalize(&norm, z, NULL, src, len, max, NULL);
+    CHECK(status != DSTOK_OK || norm.len <= dstok__normalizer_bound(z, len));
+    dstok__normalizer_free(z);
+    return status;
+}
+
 static dstok_status normalize(dstok__norm_kind kind, const char *src, size_t len, size_t max) {
-    return dstok__normalize(&norm, &kind, 1, (const uint8_t *)src, len, max);
+    return apply(&kind, 1, src, len, max);
 }
 
 /* ---- texts ---- */
@@ -165,7 +181,7 @@ static size_t write_pairs(uint8_t *text) {
 }
 
 static void check_hash(dstok__norm_kind kind, const uint8_t *text, size_t len, uint64_t golden) {
-    CHECK_EQ(dstok__normalize(&norm, &kind, 1, text, len, NO_LIMIT), DSTOK_OK);
+    CHECK_EQ(apply(&kind, 1, text, len, NO_LIMIT), DSTOK_OK);
     bool same = XXH64(norm.text, norm.len & ~(size_t)31, 0) == golden;
     CHECK(same);
     if (!same) fprintf(stderr, "kind %d: hash differs\n", (int)kind);
@@ -248,8 +264,7 @@ static const edit_case edit_cases[] = {
 static void test_edits(void) {
     for (size_t i = 0; i < sizeof edit_cases / sizeof *edit_cases; i++) {
         const edit_case *c = &edit_cases[i];
-        const uint8_t *src = (const uint8_t *)c->src;
-        CHECK_EQ(dstok__normalize(&norm, c->kinds, c->n_kinds, src, strlen(c->src), NO_LIMIT), DSTOK_OK);
+        CHECK_EQ(apply(c->kinds, c->n_kinds, c->src, strlen(c->src), NO_LIMIT), DSTOK_OK);
         bool same = norm.n_edits == c->n;
         for (size_t k = 0; same && k < c->n; k++) {
             const dstok__edit *got = &norm.edits[k], *want = &c->want[k];
@@ -271,6 +286,9 @@ static void test_edits(void) {
 static void check_span(dstok__map_cursor *c, size_t begin, size_t end, uint64_t want_begin,
                        uint64_t want_end) {
     dstok_span span = dstok__map_range(c, begin, end);
+    CHECK_EQ(span.begin, want_begin);
+    CHECK_EQ(span.end, want_end);
+    span = dstok__map_range_at(&norm, begin, end);
     CHECK_EQ(span.begin, want_begin);
     CHECK_EQ(span.end, want_end);
 }
@@ -300,31 +318,35 @@ static void test_map(void) {
     check_span(&c, 1, 3, 1, 3);
 }
 
-static void test_prepend(void) {
+static dstok_status piece(const char *src, const char *blank, const char *prefix, size_t max) {
+    return dstok__normalize_piece(&norm, (const uint8_t *)src, strlen(src), blank, prefix, max);
+}
+
+static void test_piece(void) {
     dstok__map_cursor c;
-    CHECK_EQ(normalize(NFC, "e\u0301x", 4, NO_LIMIT), DSTOK_OK);
-    CHECK_EQ(dstok__normalized_prepend(&norm, "\u2581", 3), DSTOK_OK);
-    CHECK(norm.len == 6 && memcmp(norm.text, "\u2581\u00E9x", 6) == 0);
+    CHECK_EQ(piece("a bc", "\u2581", "\u2581", NO_LIMIT), DSTOK_OK);
+    CHECK(norm.len == 9 && memcmp(norm.text, "\u2581a\u2581bc", 9) == 0);
     dstok__map_cursor_init(&c, &norm);
     check_span(&c, 0, 3, 0, 0);
-    check_span(&c, 3, 5, 0, 3);
-    check_span(&c, 5, 6, 3, 4);
+    check_span(&c, 0, 4, 0, 1);
+    check_span(&c, 4, 7, 1, 2);
+    check_span(&c, 7, 9, 2, 4);
     dstok__map_cursor_init(&c, &norm);
-    check_span(&c, 0, 5, 0, 3);
-    const char *src = "abc"; /* unchanged text is copied then */
-    CHECK_EQ(normalize(NFC, src, 3, NO_LIMIT), DSTOK_OK);
-    CHECK_EQ(dstok__normalized_prepend(&norm, "", 0), DSTOK_OK);
+    check_span(&c, 0, 9, 0, 4);
+    const char *src = "abc"; /* unchanged text is not copied */
+    CHECK_EQ(piece(src, "\u2581", NULL, NO_LIMIT), DSTOK_OK);
     CHECK(norm.text == (const uint8_t *)src && norm.n_edits == 0);
-    CHECK_EQ(dstok__normalized_prepend(&norm, " ", 1), DSTOK_OK);
+    CHECK_EQ(piece(src, NULL, " ", NO_LIMIT), DSTOK_OK);
     CHECK(norm.len == 4 && memcmp(norm.text, " abc", 4) == 0 && norm.n_edits == 1);
-    dstok__map_cursor_init(&c, &norm);
-    check_span(&c, 0, 2, 0, 1);
-    check_span(&c, 2, 4, 1, 3);
-    CHECK_EQ(normalize(NFC, "", 0, NO_LIMIT), DSTOK_OK);
-    CHECK_EQ(dstok__normalized_prepend(&norm, "\u2581", 3), DSTOK_OK);
-    CHECK(norm.len == 3 && norm.n_edits == 1);
-    CHECK_EQ(normalize(NFC, src, 3, 3), DSTOK_OK);
-    CHECK_EQ(dstok__normalized_prepend(&norm, " ", 1), DSTOK_E_LIMIT);
+    CHECK_EQ(piece("", "\u2581", "\u2581", NO_LIMIT),
+             DSTOK_OK); /* as the reference: nothing before nothing */
+    CHECK_EQ(norm.len, 0);
+    CHECK_EQ(piece(src, NULL, " ", 3), DSTOK_E_LIMIT);
+    norm.want_from = true;
+    CHECK_EQ(piece("a b", "\u2581", "--", NO_LIMIT), DSTOK_OK);
+    static const uint32_t from[] = {0, 0, 0, 1, 1, 1, 2};
+    CHECK(norm.len == 7 && memcmp(norm.from, from, sizeof from) == 0);
+    norm.want_from = false;
 }
 
 /* ---- long runs, limits, failures ---- */
@@ -360,25 +382,49 @@ static void test_limits(void) {
     CHECK_EQ(normalize(NFC, "abc", 3, 2), DSTOK_E_LIMIT);
     CHECK_EQ(normalize(NFC, "abc", 3, 3), DSTOK_OK);
     CHECK_EQ(normalize(NFC, "e\u0301", 3, 2), DSTOK_OK); /* the result counts, not the source */
-    CHECK_EQ(dstok__normalize(&norm, NULL, 0, (const uint8_t *)"E\u0301", 3, 3), DSTOK_OK);
+    CHECK_EQ(dstok__normalize(&norm, NULL, NULL, (const uint8_t *)"E\u0301", 3, 3, NULL), DSTOK_OK);
     CHECK(norm.len == 3 && norm.n_edits == 0);
+    CHECK_EQ(dstok__normalizer_bound(NULL, 3), 3);
+    CHECK(!dstok__normalizer_needs_regex(NULL));
+    dstok_error err;
+    dstok__normalizer *z = make((const dstok__norm_kind[]){NFD}, 1);
+    CHECK_EQ(dstok__normalize(&norm, z, NULL, (const uint8_t *)"\u00E9", 2, 2, &err), DSTOK_E_LIMIT);
+    CHECK_EQ(err.status, DSTOK_E_LIMIT);
+    CHECK_EQ(dstok__normalizer_bound(z, SIZE_MAX / 2), SIZE_MAX);
+    dstok__normalizer_free(z);
 }
 
 static void test_failing_heap(void) {
-    static const dstok__norm_kind kinds[] = {NFKD, NFC, LOWER};
-    const char *src = "x\u0301\u0316\u0301 \uFB01 \u1112\u1161\u11ABE\u0301 \u0130 plain text";
+    static const dstok__norm ops[] = {
+        {.kind = NFKD},
+        {.kind = NFC},
+        {.kind = LOWER},
+        {.kind = DSTOK__NORM_REPLACE, .pattern = " ", .pattern_n = 1, .content = "\u2581", .content_n = 3},
+        {.kind = DSTOK__NORM_PREPEND, .content = "\u2581", .content_n = 3},
+        {.kind = DSTOK__NORM_SPM, .content = "pl\0x\0", .content_n = 5, .flags = DSTOK__SPM_DUMMY_PREFIX},
+    };
+    const uint8_t *src =
+        (const uint8_t *)"x\u0301\u0316\u0301 \uFB01 \u1112\u1161\u11ABE\u0301 \u0130 plain text";
+    size_t len = strlen((const char *)src);
     for (size_t fail_at = 1;; fail_at++) {
         t_heap heap = {.fail_at = fail_at};
         dstok_alloc al = t_heap_alloc(&heap);
         dstok__normalized n;
+        dstok__normalizer *z = NULL;
         dstok__normalized_init(&n, &al);
-        dstok_status status = dstok__normalize(&n, kinds, 3, (const uint8_t *)src, strlen(src), NO_LIMIT);
-        if (status == DSTOK_OK) status = dstok__normalized_prepend(&n, "\u2581", 3);
+        n.want_from = true;
+        dstok_status status = dstok__normalizer_new(&al, ops, sizeof ops / sizeof *ops, &z, NULL);
+        if (status == DSTOK_OK) status = dstok__normalize(&n, z, NULL, src, len, NO_LIMIT, NULL);
         bool failed = heap.calls >= fail_at;
         CHECK_EQ(status, failed ? DSTOK_E_NOMEM : DSTOK_OK);
         heap.fail_at = 0; /* the object can still be used, and freed */
-        CHECK_EQ(dstok__normalize(&n, kinds, 3, (const uint8_t *)src, strlen(src), NO_LIMIT), DSTOK_OK);
-        CHECK_EQ(n.len, strlen("x\u0316\u0301\u0301 fi \uD55C\u00E9 i\u0307 plain text"));
+        if (z == NULL)
+            CHECK_EQ(dstok__normalizer_new(&al, ops, sizeof ops / sizeof *ops, &z, NULL), DSTOK_OK);
+        CHECK_EQ(dstok__normalize(&n, z, NULL, src, len, NO_LIMIT, NULL), DSTOK_OK);
+        const char *want =
+            " \u2581x\u0316\u0301\u0301\u2581fi\u2581\uD55C\u00E9\u2581i\u0307\u2581plain\u2581text";
+        CHECK(n.len == strlen(want) && memcmp(n.text, want, n.len) == 0);
+        dstok__normalizer_free(z);
         dstok__normalized_free(&n);
         CHECK_EQ(heap.live, 0);
         if (!failed) break;
@@ -393,7 +439,7 @@ int main(void) {
     test_utf8proc_agrees();
     test_edits();
     test_map();
-    test_prepend();
+    test_piece();
     test_long_run();
     test_limits();
     test_failing_heap();

@@ -101,8 +101,9 @@ static dstok_status encode_raw(dstok_encoder *enc, dstok_tokens *out, dstok_erro
 }
 
 static dstok_status encode_segments(dstok_encoder *enc, dstok_tokens *out, dstok_error *err) {
-    dstok_segment s[] = {
-        {10, DSTOK_SPECIAL_SAFE}, {20, DSTOK_SPECIAL_PARSE}, {sizeof text - 31, DSTOK_SPECIAL_SAFE}};
+    dstok_segment s[] = {{.len = 10, .special = DSTOK_SPECIAL_SAFE},
+                         {.len = 20, .special = DSTOK_SPECIAL_PARSE},
+                         {.len = sizeof text - 31, .special = DSTOK_SPECIAL_SAFE}};
     dstok_encode_options options = DSTOK_ENCODE_OPTIONS_INIT;
     options.invalid = DSTOK_INVALID_REPLACE;
     return dstok_encode_segments(enc, text, sizeof text - 1, s, 3, &options, out, err);

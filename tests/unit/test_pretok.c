@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pretokenizer: families and names, examples of each scanner, behaviours, steps in sequence, limits, failures. */
+/* The pretokenizer: families, names, scanner examples, behaviours, kinds of steps, rewriting, limits, failures. */
 #include "../../tokenizer/pretok/pretok.h"
 #include "../../tokenizer/pretok/scan.h"
 #include "../harness/heap.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static dstok__regex_scratch *scratch;
+static dstok__pretok_scratch *scratch;
 
 #define RX(behavior_, invert_, text_)                                                                        \
     (dstok__step) {                                                                                          \
@@ -24,43 +24,62 @@ static dstok__regex_scratch *scratch;
         .kind = (kind_), .behavior = (behavior_)                                                             \
     }
 
+#define META(prepend_, text_)                                                                                \
+    (dstok__step) {                                                                                          \
+        .kind = DSTOK__STEP_META, .prepend = (prepend_), .pattern = (text_), .n = sizeof(text_) - 1          \
+    }
+
 #define GPT2 "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
 #define DEEPSEEK_3                                                                                           \
     "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"        \
     "| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"
 
-/* Collects pieces, joined by '|'. */
+/* Collects pieces, joined by '|'; with places, each with its place in the text of the run. */
 typedef struct pieces {
-    const char *text;
     char joined[512];
     size_t n, count, stop_at;
+    bool places;
 } pieces;
 
-static dstok_status collect(void *ctx, size_t begin, size_t end) {
+static dstok_status collect(void *ctx, const dstok__pretoken *piece) {
     pieces *p = ctx;
-    CHECK(begin < end);
+    CHECK(piece->begin < piece->end);
     if (p->count++ > 0) p->joined[p->n++] = '|';
     if (p->count == p->stop_at) return DSTOK_E_CANCELED;
-    memcpy(p->joined + p->n, p->text + begin, end - begin);
-    p->n += end - begin;
+    memcpy(p->joined + p->n, piece->text + piece->begin, piece->end - piece->begin);
+    p->n += piece->end - piece->begin;
+    if (p->places) {
+        dstok_span place = dstok__level_map(piece->level, piece->begin, piece->end);
+        int n = snprintf(p->joined + p->n, 48, "(%llu,%llu)", (unsigned long long)place.begin,
+                         (unsigned long long)place.end);
+        if (n > 0) p->n += (size_t)n;
+    }
     p->joined[p->n] = 0;
     return DSTOK_OK;
 }
 
+/* How a text is cut: first, without prefix, with places, without scanners. */
+enum { FIRST = 1, NO_PREFIX = 2, PLACES = 4, SLOW = 8 };
+
 /* The pieces of the text by these steps, or the name of a failure. Static storage. */
-static const char *cut_with(const dstok__step *steps, size_t n, bool use_scanners, const char *text) {
+static const char *cut_with(const dstok__step *steps, size_t n, unsigned how, const char *text) {
     static pieces p;
     dstok__pretok *pretok;
-    p = (pieces){.text = text};
-    dstok_status status = dstok__pretok_new(&dstok__default_alloc, steps, n, use_scanners, &pretok, NULL);
+    p = (pieces){.places = (how & PLACES) != 0};
+    size_t len = strlen(text);
+    dstok_status status =
+        dstok__pretok_new(&dstok__default_alloc, steps, n, (how & SLOW) == 0, &pretok, NULL);
     if (status != DSTOK_OK) return dstok_status_name(status);
-    status = dstok__pretok_run(pretok, scratch, (const uint8_t *)text, strlen(text), collect, &p, NULL);
+    status =
+        dstok__pretok_run(pretok, dstok__pretok_needs_scratch(pretok) ? scratch : NULL, (const uint8_t *)text,
+                          len, (how & FIRST) != 0, (how & NO_PREFIX) != 0, collect, &p, NULL);
+    if (!p.places) CHECK(p.n + 1 <= dstok__pretok_bound(pretok, len) + (p.count > 0 ? p.count : 1));
     dstok__pretok_free(pretok);
     return status == DSTOK_OK ? p.joined : dstok_status_name(status);
 }
 
 static const char *cut(const dstok__step *steps, size_t n, const char *text) {
-    return cut_with(steps, n, true, text);
+    return cut_with(steps, n, FIRST, text);
 }
 
 /* ---- kinds and classes ---- */
@@ -246,12 +265,14 @@ static void test_scanner_examples(void) {
          "1|\360\221\267\240\360\221\267\240|1"},
     };
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
-        pieces p = {.text = examples[i].text};
-        size_t len = strlen(p.text);
+        pieces p = {0};
+        const char *text = examples[i].text;
+        size_t len = strlen(text);
         for (size_t pos = 0, end; pos < len; pos = end) {
-            end = examples[i].scan((const uint8_t *)p.text, len, pos);
+            end = examples[i].scan((const uint8_t *)text, len, pos);
             CHECK(end > pos && end <= len);
-            if (end <= pos || end > len || collect(&p, pos, end) != DSTOK_OK) return;
+            dstok__pretoken piece = {(const uint8_t *)text, pos, end, NULL};
+            if (end <= pos || end > len || collect(&p, &piece) != DSTOK_OK) return;
         }
         CHECK_STR(p.joined, examples[i].want);
     }
@@ -320,6 +341,180 @@ static void test_other_kinds(void) {
     CHECK_STR(cut(&step, 1, "x.*y"), "x|y");
 }
 
+/* ---- the other kinds: pieces as tokenizers 0.23.3 gives them ---- */
+
+static void test_new_kinds(void) {
+    dstok__step step = CLASS(DSTOK__STEP_BLANK, DSTOK__REMOVED);
+    CHECK_STR(cut(&step, 1, " a\u3000b\302\205c\u200Bd\n"), "a|b|c\u200Bd");
+    step = CLASS(DSTOK__STEP_WORDS, DSTOK__REMOVED);
+    step.invert = true;
+    CHECK_STR(cut(&step, 1, " ab_1!? \u0301x\u200D \u00B2.\n"), "ab_1|!?|\u0301x\u200D|\u00B2.");
+    CHECK_STR(cut(&step, 1, " \n"), "");
+    step.behavior = DSTOK__ISOLATED;
+    CHECK_STR(cut(&step, 1, " a.b"), " |a|.|b");
+    step = (dstok__step){.kind = DSTOK__STEP_FIXED, .length = 2};
+    CHECK_STR(cut(&step, 1, "aébc 日本x"), "aé|bc| 日|本x");
+    step.length = 1;
+    CHECK_STR(cut(&step, 1, "é日"), "é|日");
+    step.length = UINT32_MAX;
+    CHECK_STR(cut(&step, 1, "é日"), "é日");
+    step.length = 0;
+    CHECK_STR(cut(&step, 1, "a"), "DSTOK_E_UNSUPPORTED");
+}
+
+static void test_scripts(void) {
+    dstok__step step = {.kind = DSTOK__STEP_SCRIPTS};
+    CHECK_STR(cut(&step, 1, "abc  дом 1.日本ーカタひ x"), "abc  |дом |1.|日本ーカタひ |x");
+    CHECK_STR(cut(&step, 1, "  abc  дом  "), "abc  |дом  "); /* what has no script is lost at the begin */
+    CHECK_STR(cut(&step, 1, "  \u0560\uE000"), "");
+    CHECK_STR(cut(&step, 1, "a\u0378b"), "a\u0378b");
+    CHECK_STR(cut(&step, 1, "a\u0301b"), "a|\u0301|b");
+}
+
+/* ---- rewriting ---- */
+
+static void test_prefix(void) {
+    dstok__step steps[] = {{.kind = DSTOK__STEP_PREFIX}, RX(DSTOK__ISOLATED, false, GPT2)};
+    CHECK_STR(cut(steps, 2, "it's"), " it|'s");
+    CHECK_STR(cut(steps, 2, " it's"), " it|'s");
+    CHECK_STR(cut(steps, 2, "\nx"), " |\n|x");
+    CHECK_STR(cut(steps, 2, ""), "");
+    CHECK_STR(cut_with(steps, 2, PLACES, "it's"), " it(0,2)|'s(2,4)");
+    CHECK_STR(cut_with(steps, 2, NO_PREFIX, "it's"), "it|'s");
+    CHECK_STR(cut_with(steps, 2, SLOW, "it's"), " it|'s");
+
+    dstok__step behind[] = {LIT(DSTOK__ISOLATED, false, "x"), {.kind = DSTOK__STEP_PREFIX}};
+    CHECK_STR(cut_with(behind, 2, PLACES, "axb"), " a(0,1)| x(1,2)| b(2,3)");
+    CHECK_STR(cut_with(behind, 2, NO_PREFIX | PLACES, "axb"), "a(0,1)| x(1,2)| b(2,3)");
+    CHECK_STR(cut_with(behind, 2, PLACES, "a x"), " a (0,2)| x(2,3)");
+}
+
+static void test_meta(void) {
+    dstok__step steps[] = {META(DSTOK__PREPEND_ALWAYS, "▁"), LIT(DSTOK__MERGED_WITH_NEXT, false, "▁")};
+    CHECK_STR(cut(steps, 2, "Hey friend!"), "▁Hey|▁friend!");
+    CHECK_STR(cut(steps, 2, " a  b\t"), "▁a|▁|▁b\t");
+    CHECK_STR(cut(steps, 2, "▁a"), "▁a");
+    CHECK_STR(cut_with(steps, 2, PLACES, "é b"), "▁é(0,2)|▁b(2,4)");
+    CHECK_STR(cut_with(steps, 2, NO_PREFIX, "a b"), "a|▁b");
+    steps[0].prepend = DSTOK__PREPEND_NEVER;
+    CHECK_STR(cut(steps, 2, "a b"), "a|▁b");
+    steps[0].prepend = DSTOK__PREPEND_FIRST;
+    CHECK_STR(cut_with(steps, 2, FIRST, "a b"), "▁a|▁b");
+    CHECK_STR(cut_with(steps, 2, 0, "a b"), "a|▁b");
+    CHECK_STR(cut_with(steps, 2, FIRST | NO_PREFIX, "a b"), "a|▁b");
+    CHECK_STR(cut_with(steps, 1, FIRST | PLACES, "a b"), "▁a▁b(0,3)");
+
+    /* a mark of one byte; only the first piece is first */
+    dstok__step behind[] = {LIT(DSTOK__ISOLATED, false, "x"), META(DSTOK__PREPEND_FIRST, "_")};
+    CHECK_STR(cut_with(behind, 2, FIRST | PLACES, "axb "), "_a(0,1)|x(1,2)|b_(2,4)");
+    behind[1].prepend = DSTOK__PREPEND_ALWAYS;
+    CHECK_STR(cut_with(behind, 2, PLACES, "axb "), "_a(0,1)|_x(1,2)|_b_(2,4)");
+    CHECK_STR(cut_with(behind, 2, PLACES, "_x_"), "_(0,1)|_x(1,2)|_(2,3)");
+}
+
+/* What is cut off from a prefix is as much at the begin as the prefix. */
+static void test_levels(void) {
+    dstok__step steps[] = {META(DSTOK__PREPEND_ALWAYS, "▁"),
+                           {.kind = DSTOK__STEP_FIXED, .length = 1},
+                           META(DSTOK__PREPEND_FIRST, "_"),
+                           {.kind = DSTOK__STEP_PREFIX}};
+    CHECK_STR(cut_with(steps, 4, FIRST | PLACES, "a b"), " _▁(0,0)| _a(0,1)| ▁(1,2)| b(2,3)");
+    CHECK_STR(cut_with(steps, 4, PLACES, "a b"), " ▁(0,0)| a(0,1)| ▁(1,2)| b(2,3)");
+    CHECK_STR(cut_with(steps, 4, FIRST | NO_PREFIX | PLACES, "a b"), "a(0,1)| ▁(1,2)| b(2,3)");
+
+    dstok__step many[DSTOK__MAX_STEPS];
+    for (size_t i = 0; i < DSTOK__MAX_STEPS; i++)
+        many[i] = i % 2 == 0 ? META(DSTOK__PREPEND_ALWAYS, "_") : META(DSTOK__PREPEND_ALWAYS, "-");
+    CHECK_STR(cut_with(many, DSTOK__MAX_STEPS, PLACES, "x y"), "-_-_-_-_-_-_-_-_x_y(0,3)");
+}
+
+/* Falcon: Digits and Split see byte-level characters, so that they cut inside of the text's. */
+static void test_byte_map(void) {
+    dstok__step falcon[] = {CLASS(DSTOK__STEP_PUNCTUATION, DSTOK__CONTIGUOUS),
+                            RX(DSTOK__ISOLATED, false, GPT2),
+                            {.kind = DSTOK__STEP_BYTE_MAP},
+                            CLASS(DSTOK__STEP_DIGITS, DSTOK__CONTIGUOUS),
+                            RX(DSTOK__ISOLATED, false, "[0-9][0-9][0-9]")};
+    CHECK_STR(cut(falcon, 5, "it's  12345"), "it|'|s| | |123|45");
+    CHECK_STR(cut_with(falcon, 5, PLACES, "\303\263"), "\303(0,1)|\263(1,2)"); /* U+00F3: "Ã³" */
+    CHECK_STR(cut_with(falcon, 5, PLACES, "a\302\2715"), "a(0,1)|\302(1,2)|\2715(2,4)");
+
+    dstok__step steps[] = {{.kind = DSTOK__STEP_PREFIX},
+                           {.kind = DSTOK__STEP_BYTE_MAP},
+                           META(DSTOK__PREPEND_NEVER, "▁"),
+                           {.kind = DSTOK__STEP_FIXED, .length = 1},
+                           RX(DSTOK__ISOLATED, false, "\\s")};
+    CHECK_STR(cut_with(steps, 5, PLACES, "é b"), " (0,0)|\303(0,1)|\251(1,2)| (2,3)|b(3,4)");
+    dstok__step mapped[] = {{.kind = DSTOK__STEP_BYTE_MAP},
+                            LIT(DSTOK__REMOVED, false, "Ġ"),
+                            LIT(DSTOK__MERGED_WITH_PREVIOUS, false, "Ã")};
+    CHECK_STR(cut(mapped, 3, "a b\303\251c"), "a|b\303|\251c");
+}
+
+static void test_refusals(void) {
+    dstok__step steps[] = {{.kind = DSTOK__STEP_BYTE_MAP}, {.kind = DSTOK__STEP_BYTE_MAP}};
+    CHECK_STR(cut(steps, 2, "a"), "DSTOK_E_UNSUPPORTED");
+    steps[1] = (dstok__step){.kind = DSTOK__STEP_PREFIX};
+    CHECK_STR(cut(steps, 2, "a"), "DSTOK_E_UNSUPPORTED");
+    steps[1] = META(DSTOK__PREPEND_FIRST, "_");
+    CHECK_STR(cut(steps, 2, "a"), "DSTOK_E_UNSUPPORTED");
+    steps[1].prepend = DSTOK__PREPEND_NEVER;
+    CHECK_STR(cut(steps, 2, "a"), "a");
+    static const char *const marks[] = {"", "ab", "é1", "\xA9", "\xC3", "\xF0\x9F\x98"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        steps[0] = META(DSTOK__PREPEND_ALWAYS, "");
+        steps[0].pattern = marks[i];
+        steps[0].n = strlen(marks[i]);
+        CHECK_STR(cut(steps, 1, "a"), "DSTOK_E_UNSUPPORTED");
+    }
+    steps[0] = META(DSTOK__PREPEND_ALWAYS, "\0");
+    CHECK_STR(cut(steps, 1, "a"), "DSTOK_E_UNSUPPORTED");
+}
+
+static void test_bound(void) {
+    dstok__step steps[] = {{.kind = DSTOK__STEP_PREFIX},
+                           META(DSTOK__PREPEND_NEVER, "▁"),
+                           LIT(DSTOK__ISOLATED, false, "x"),
+                           META(DSTOK__PREPEND_ALWAYS, "_")};
+    static const size_t want[] = {10, 11, 33, 33, 66};
+    for (size_t n = 0; n <= 4; n++) {
+        dstok__pretok *p = NULL;
+        CHECK_EQ(dstok__pretok_new(&dstok__default_alloc, steps, n, true, &p, NULL), DSTOK_OK);
+        if (p == NULL) return;
+        CHECK_EQ(dstok__pretok_bound(p, 10), want[n]);
+        CHECK_EQ(dstok__pretok_bound(p, 0), 0);
+        CHECK(dstok__pretok_bound(p, SIZE_MAX) == SIZE_MAX);
+        CHECK_EQ(dstok__pretok_needs_scratch(p), n > 0);
+        dstok__pretok_free(p);
+    }
+}
+
+/* Names that stand for one step, and for several. */
+static void test_steps_by_name(void) {
+    static const struct {
+        const char *name;
+        size_t n;
+        const char *text, *want;
+    } rows[] = {
+        {"kimi-k2", 1, "HelloWorld 中文ABc it's 1234", "Hello|World| |中文|ABc| it's| |123|4"},
+        {"bloom", 1, "a, b。 (c", "a|,| b|。 (|c"},
+        {"tekken", 1, "I'm 12", "I|'m| |1|2"},
+        {"deepseek-v3", 3, "abc1234 中!", "abc|123|4| |中|!"},
+        {"deepseek-llm", 6, "ab 12\r\n \u212A中, x  ", "ab| |12|\r|\n| |\u212A|中|,| x|  "},
+        {"deepseek-coder", 5, "ab 12\r\n \u0E01中, x  ", "ab| |1|2|\r|\n| |\u0E01中|,| x|  "},
+    };
+    dstok__step steps[DSTOK__MAX_STEPS];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (int dialect = 0; dialect < 2; dialect++) {
+            size_t n = dstok__steps_by_name(rows[i].name, (dstok__dialect)dialect, steps);
+            CHECK_EQ(n, rows[i].n);
+            if (n == rows[i].n) CHECK_STR(cut(steps, n, rows[i].text), rows[i].want);
+        }
+    }
+    CHECK_EQ(dstok__steps_by_name("deepseek", DSTOK__DIALECT_ONIG, steps), 0);
+    CHECK(dstok__pattern_by_name("deepseek-llm") == NULL);
+}
+
 /* Each step sees only its own piece: look-ahead ends there, look-behind begins there. */
 static void test_sequence(void) {
     dstok__step steps[] = {LIT(DSTOK__ISOLATED, false, "x"), RX(DSTOK__ISOLATED, false, "\\s+(?!\\S)"),
@@ -337,20 +532,22 @@ static void test_sequence(void) {
                             RX(DSTOK__ISOLATED, false, GPT2), CLASS(DSTOK__STEP_DIGITS, DSTOK__CONTIGUOUS),
                             RX(DSTOK__ISOLATED, false, "[0-9][0-9][0-9]")};
     CHECK_STR(cut(falcon, 4, "it's  12345 \n..!"), "it|'|s| | |123|45| \n|..!");
-    CHECK_STR(cut_with(falcon, 4, false, "it's  12345 \n..!"), "it|'|s| | |123|45| \n|..!");
+    CHECK_STR(cut_with(falcon, 4, SLOW, "it's  12345 \n..!"), "it|'|s| | |123|45| \n|..!");
+}
+
+static dstok_status run_whole(const dstok__pretok *p, const char *text, pieces *got) {
+    return dstok__pretok_run(p, NULL, (const uint8_t *)text, strlen(text), true, false, collect, got, NULL);
 }
 
 static void test_object(void) {
-    char pattern[] = "b";
-    dstok__step step = {.kind = DSTOK__STEP_LITERAL, .behavior = DSTOK__ISOLATED, .pattern = pattern, .n = 1};
+    dstok__step step = LIT(DSTOK__ISOLATED, false, "b");
     dstok__pretok *p = NULL;
     CHECK_EQ(dstok__pretok_new(&dstok__default_alloc, &step, 1, true, &p, NULL), DSTOK_OK);
-    pattern[0] = 'x'; /* the object has its own copy */
-    pieces got = {.text = "abc"};
-    CHECK_EQ(dstok__pretok_run(p, NULL, (const uint8_t *)"abc", 3, collect, &got, NULL), DSTOK_OK);
+    pieces got = {0};
+    CHECK_EQ(run_whole(p, "abc", &got), DSTOK_OK);
     CHECK_STR(got.joined, "a|b|c");
-    got = (pieces){.text = "abc", .stop_at = 2};
-    CHECK_EQ(dstok__pretok_run(p, NULL, (const uint8_t *)"abc", 3, collect, &got, NULL), DSTOK_E_CANCELED);
+    got = (pieces){.stop_at = 2};
+    CHECK_EQ(run_whole(p, "abc", &got), DSTOK_E_CANCELED);
     CHECK_EQ(got.count, 2);
     CHECK_EQ(dstok__pretok_step_count(p), 1);
     CHECK(dstok__pretok_step(p, 0)->n == 1 && dstok__pretok_step(p, 0)->pattern[0] == 'b');
@@ -360,9 +557,10 @@ static void test_object(void) {
 
     step = RX(DSTOK__ISOLATED, false, GPT2);
     CHECK_EQ(dstok__pretok_new(&dstok__default_alloc, &step, 1, true, &p, NULL), DSTOK_OK);
+    CHECK(!dstok__pretok_needs_scratch(p));
     CHECK(dstok__pretok_family(p) != NULL && strcmp(dstok__pretok_family(p)->name, "gpt2") == 0);
-    got = (pieces){.text = " a b", .stop_at = 2};
-    CHECK_EQ(dstok__pretok_run(p, NULL, (const uint8_t *)" a b", 4, collect, &got, NULL), DSTOK_E_CANCELED);
+    got = (pieces){.stop_at = 2};
+    CHECK_EQ(run_whole(p, " a b", &got), DSTOK_E_CANCELED);
     dstok__pretok_free(p);
     CHECK_EQ(dstok__pretok_new(&dstok__default_alloc, &step, 1, false, &p, NULL), DSTOK_OK);
     CHECK(dstok__pretok_family(p) == NULL);
@@ -392,21 +590,34 @@ static void test_limits(void) {
     CHECK(p == NULL);
 }
 
-/* A failure in a later piece is reported at its place in the whole text. */
-static void test_error_offset(void) {
-    dstok__step steps[] = {LIT(DSTOK__ISOLATED, false, "|"),
-                           RX(DSTOK__ISOLATED, false, "(?:a+)+(?:a+)+(?:a+)+(?:a+)+b")};
-    static const char text[] =
-        "ab|aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaacb";
+static void check_error_offset(const dstok__step *steps, size_t n, const char *text, uint64_t want) {
     dstok__pretok *p = NULL;
     dstok_error err = {0};
-    pieces got = {.text = text};
-    CHECK_EQ(dstok__pretok_new(&dstok__default_alloc, steps, 2, true, &p, NULL), DSTOK_OK);
+    pieces got = {0};
+    CHECK_EQ(dstok__pretok_new(&dstok__default_alloc, steps, n, true, &p, NULL), DSTOK_OK);
     if (p == NULL) return;
-    CHECK_EQ(dstok__pretok_run(p, scratch, (const uint8_t *)text, sizeof text - 1, collect, &got, &err),
-             DSTOK_E_LIMIT);
-    CHECK_EQ(err.offset, 3);
+    CHECK(dstok__pretok_needs_scratch(p));
+    CHECK_EQ(
+        dstok__pretok_run(p, scratch, (const uint8_t *)text, strlen(text), true, false, collect, &got, &err),
+        DSTOK_E_LIMIT);
+    CHECK_EQ(err.offset, want);
     dstok__pretok_free(p);
+}
+
+/* A failure in a later piece is reported at its place in the whole text, through all levels. */
+static void test_error_offset(void) {
+    dstok__step steps[] = {LIT(DSTOK__ISOLATED, false, "|"),
+                           META(DSTOK__PREPEND_ALWAYS, "▁"),
+                           {.kind = DSTOK__STEP_BYTE_MAP},
+                           RX(DSTOK__ISOLATED, false, "Ġ"),
+                           RX(DSTOK__ISOLATED, false, "(?:a+)+(?:a+)+(?:a+)+(?:a+)+b")};
+    static const char text[] =
+        "ab|  éaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaacb";
+    dstok__step plain[] = {steps[0], steps[4]};
+    check_error_offset(plain, 2, text, 3);
+    check_error_offset(steps, 5, text, 3); /* "▁▁éaaa" */
+    steps[1] = (dstok__step){.kind = DSTOK__STEP_PREFIX};
+    check_error_offset(steps, 5, text, 5); /* "Ġ", "Ġ", and the rest */
 }
 
 /* Fails every allocation in turn. */
@@ -430,8 +641,36 @@ static void test_no_memory(void) {
     CHECK(false);
 }
 
+/* The same for the memory of a run. */
+static void test_no_memory_in_run(void) {
+    dstok__step steps[] = {META(DSTOK__PREPEND_ALWAYS, "▁"),
+                           {.kind = DSTOK__STEP_BYTE_MAP},
+                           {.kind = DSTOK__STEP_FIXED, .length = 1}};
+    dstok__pretok *p = NULL;
+    CHECK_EQ(dstok__pretok_new(&dstok__default_alloc, steps, 3, true, &p, NULL), DSTOK_OK);
+    for (size_t k = 1; p != NULL && k < 10000; k++) {
+        t_heap heap = {.fail_at = k};
+        dstok_alloc al = t_heap_alloc(&heap);
+        dstok__pretok_scratch *mine = NULL;
+        pieces got = {0};
+        dstok_status status = dstok__pretok_scratch_new(&al, &mine);
+        if (status == DSTOK_OK) dstok__pretok_scratch_want_from(mine, true);
+        if (status == DSTOK_OK)
+            status = dstok__pretok_run(p, mine, (const uint8_t *)"a b", 3, true, false, collect, &got, NULL);
+        dstok__pretok_scratch_free(mine);
+        CHECK_EQ(heap.live, 0);
+        if (status == DSTOK_OK) {
+            CHECK(k > 5);
+            dstok__pretok_free(p);
+            return;
+        }
+        CHECK_EQ(status, DSTOK_E_NOMEM);
+    }
+    CHECK(false);
+}
+
 int main(void) {
-    if (dstok__regex_scratch_new(&dstok__default_alloc, &scratch) != DSTOK_OK) return 1;
+    if (dstok__pretok_scratch_new(&dstok__default_alloc, &scratch) != DSTOK_OK) return 1;
     test_kinds();
     test_step_classes();
     test_names();
@@ -441,11 +680,21 @@ int main(void) {
     test_behaviors();
     test_empty_matches();
     test_other_kinds();
+    test_new_kinds();
+    test_scripts();
+    test_prefix();
+    test_meta();
+    test_levels();
+    test_byte_map();
+    test_refusals();
+    test_bound();
+    test_steps_by_name();
     test_sequence();
     test_object();
     test_limits();
     test_error_offset();
     test_no_memory();
-    dstok__regex_scratch_free(scratch);
+    test_no_memory_in_run();
+    dstok__pretok_scratch_free(scratch);
     return t_end();
 }

@@ -86,7 +86,7 @@ static void test_mini(void) {
     CHECK(l.s.steps[0].kind == DSTOK__STEP_REGEX && l.s.steps[0].dialect == DSTOK__DIALECT_FANCY);
     CHECK(l.s.steps[0].behavior == DSTOK__REMOVED && l.s.steps[0].invert);
     CHECK_EQ(l.s.n_norms, 1); /* "normalizer_used_by_the_package" is no order */
-    CHECK_EQ(l.s.norms[0], DSTOK__NORM_NFC);
+    CHECK_EQ(l.s.norms[0].kind, DSTOK__NORM_NFC);
     CHECK_EQ(l.s.n_added, 2);
     CHECK(l.s.added[0].id == 300 && l.s.added[0].special && !l.s.added[0].normalized);
     CHECK(l.s.added[1].id == 301 && l.s.added[1].n == 5 && memcmp(l.s.added[1].content, "<|\0|>", 5) == 0);

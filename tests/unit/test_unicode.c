@@ -63,6 +63,18 @@ static void test_categories(void) {
     CHECK(XXH64(gc, sizeof gc, 0) == GOLDEN_GC);
 }
 
+static void test_scripts(void) {
+    static uint8_t scripts[N_POINTS];
+    for (uint32_t cp = 0; cp < N_POINTS; cp++) scripts[cp] = (uint8_t)dstok__uc_script(cp);
+    CHECK(XXH64(scripts, sizeof scripts, 0) == GOLDEN_SCRIPT);
+    CHECK_EQ(dstok__uc_script(' '), 0);
+    CHECK_EQ(dstok__uc_script(0x560), 0); /* Armenian, since 11.0 */
+    CHECK_EQ(dstok__uc_script(DSTOK_UC_MAX), 0);
+    CHECK_EQ(dstok__uc_script(0x30FC), dstok__uc_script(0x4E00));
+    CHECK_EQ(dstok__uc_script(0x3042), dstok__uc_script(0x4E00));
+    CHECK(dstok__uc_script('a') != dstok__uc_script('!') && dstok__uc_script('!') != 0);
+}
+
 static void test_folds(void) {
     static uint8_t words[4 * N_POINTS];
     int wrong = 0;
@@ -103,6 +115,7 @@ static void test_known_points(void) {
 int main(void) {
     test_properties();
     test_categories();
+    test_scripts();
     test_folds();
     test_known_points();
     return t_end();

@@ -22,6 +22,10 @@ void dstok__map_free(dstok__map *m) {
     m->mask = m->count = 0;
 }
 
+uint64_t dstok__hash(const void *data, size_t n, uint64_t seed) {
+    return XXH3_64bits_withSeed(data, n, seed);
+}
+
 static uint32_t hash_of(const dstok__map *m, const void *key, size_t n) {
     return (uint32_t)XXH3_64bits_withSeed(key, n, m->seed);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which added tokens are control tokens by the look of their text, whatever the file says
  * (docs/special-tokens.md). */
-#include "model.h"
+#include "build.h"
 
 #include <string.h>
 

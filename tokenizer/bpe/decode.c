@@ -3,20 +3,62 @@
 #include "model.h"
 
 #include "../../simd/simd.h"
+#include "../text/utf8.h"
 
 #include <string.h>
 
 static const uint8_t replacement[3] = {0xEF, 0xBF, 0xBD}; /* U+FFFD */
 
-/* The caller's buffer: counts everything, writes what fits. */
+/* The caller's buffer: counts everything, writes what fits. Up to strip_start of one character are left out at
+ * the begin,
+ * and up to strip_stop of them at the end. */
 typedef struct target {
     uint8_t *out;
     size_t cap, n;
+    uint8_t strip[4];
+    size_t strip_n;
+    uint32_t strip_start, strip_stop;
+    size_t held; /* of that character at the end so far, which may have to go */
 } target;
 
-static void put(target *t, const uint8_t *bytes, size_t n) {
+static void put_now(target *t, const uint8_t *bytes, size_t n) {
     if (t->n <= t->cap && n <= t->cap - t->n && n > 0) memcpy(t->out + t->n, bytes, n);
     t->n += n;
+}
+
+static bool starts_with_strip(const target *t, const uint8_t *bytes, size_t n) {
+    return n >= t->strip_n && memcmp(bytes, t->strip, t->strip_n) == 0;
+}
+
+static void release_held(target *t) {
+    for (; t->held > 0; t->held--) put_now(t, t->strip, t->strip_n);
+}
+
+static void put(target *t, const uint8_t *bytes, size_t n) {
+    size_t k = t->strip_n;
+    while (t->strip_start > 0 && n > 0) {
+        if (!starts_with_strip(t, bytes, n)) {
+            t->strip_start = 0;
+            break;
+        }
+        bytes += k;
+        n -= k;
+        t->strip_start--;
+    }
+    if (t->strip_stop == 0) {
+        put_now(t, bytes, n);
+        return;
+    }
+    size_t tail = n;
+    while (tail >= k && memcmp(bytes + tail - k, t->strip, k) == 0) tail -= k;
+    if (tail > 0) release_held(t);
+    put_now(t, bytes, tail);
+    t->held += (n - tail) / k;
+}
+
+static void finish(target *t) {
+    t->held -= t->held < t->strip_stop ? t->held : t->strip_stop;
+    release_held(t);
 }
 
 /* Bytes that may turn out to be the head of a character cut into several tokens (replace and strict mode). */
@@ -78,55 +120,173 @@ static dstok_status bad_id(uint32_t id, size_t index, const dstok_tokenizer *tok
                        tok->n_ids == 0 ? 0 : tok->n_ids - 1);
 }
 
-/* All bytes as they are; unknown ids are counted or an error. */
-static dstok_status decode_bytes(const dstok_tokenizer *tok, const uint32_t *ids, size_t n, int mode,
-                                 int skip_special, target *t, size_t *unknown, dstok_error *err) {
-    for (size_t i = 0; i < n; i++) {
-        if (ids[i] >= tok->n_ids || tok->flags[ids[i]] == 0) {
-            if (mode != DSTOK_DECODE_RAW) return bad_id(ids[i], i, tok, err);
-            ++*unknown;
-        } else if (!skip_special || !(tok->flags[ids[i]] & DSTOK_TOKEN_SPECIAL)) {
-            put(t, tok->pieces[ids[i]].bytes, tok->pieces[ids[i]].n);
+/* ---- one list of ids ---- */
+
+typedef struct decoding {
+    const dstok_tokenizer *tok;
+    const uint32_t *ids;
+    size_t n;
+    int mode, skip_special;
+    target t;
+    pending p; /* DSTOK_DECODE_REPLACE */
+    size_t unknown;
+    size_t first, last; /* indexes of the first and last id that give something; n: none */
+    dstok_error *err;
+} decoding;
+
+static bool is_known(const decoding *d, size_t i) {
+    return d->ids[i] < d->tok->n_ids && d->tok->flags[d->ids[i]] != 0;
+}
+
+static bool is_shown(const decoding *d, size_t i) {
+    return is_known(d, i) && !(d->skip_special && (d->tok->flags[d->ids[i]] & DSTOK_TOKEN_SPECIAL));
+}
+
+static void find_ends(decoding *d) {
+    const dstok__dec_plan *plan = d->tok->plan;
+    d->first = d->last = d->n;
+    if (plan->first_drops != 0)
+        for (d->first = 0; d->first < d->n && !is_shown(d, d->first);) d->first++;
+    if (plan->last_suffix_n == 0) return;
+    for (size_t i = d->n; i-- > 0 && d->last == d->n;) {
+        if (is_shown(d, i)) d->last = i;
+    }
+}
+
+static void put_part(decoding *d, const uint8_t *bytes, size_t n) {
+    if (d->mode == DSTOK_DECODE_REPLACE) {
+        put_text(&d->t, &d->p, bytes, n);
+    } else {
+        put(&d->t, bytes, n);
+    }
+}
+
+/* A token's text as the model has it, without any `drop`. */
+static void put_without(decoding *d, uint32_t id, const uint8_t *drop, size_t drop_n) {
+    dstok__ref ref = d->tok->t.texts[id];
+    const uint8_t *text = d->tok->t.strings + ref.at;
+    size_t from = 0, i = 0;
+    while (drop_n > 0 && i + drop_n <= ref.n) {
+        if (memcmp(text + i, drop, drop_n) != 0) {
+            i++;
+            continue;
+        }
+        put_part(d, text + from, i - from);
+        from = i += drop_n;
+    }
+    put_part(d, text + from, ref.n - from);
+}
+
+/* The first and the last token may have rules of their own, unless they are byte tokens or only added ones. */
+static void put_token(decoding *d, size_t i) {
+    uint32_t id = d->ids[i], n;
+    const uint8_t *bytes = dstok__token_bytes(d->tok, id, &n);
+    bool has_text = d->tok->t.texts[id].n > 0 && !(d->tok->flags[id] & DSTOK__TOKEN_BYTE);
+    if (has_text && i == d->first) {
+        uint8_t drop[4];
+        put_without(d, id, drop, dstok__utf8_put(drop, d->tok->plan->first_drops));
+    } else if (has_text && i == d->last) {
+        put_without(d, id, (const uint8_t *)d->tok->suffix, d->tok->suffix_n);
+    } else {
+        put_part(d, bytes, n);
+    }
+}
+
+static bool is_byte_token(const decoding *d, size_t i) {
+    return is_known(d, i) && (d->tok->flags[d->ids[i]] & DSTOK__TOKEN_BYTE) &&
+           d->tok->t.tokens[d->ids[i]].n == 1;
+}
+
+/* Up to 4 bytes of the byte tokens from i on. */
+static size_t next_bytes(const decoding *d, size_t i, size_t end, uint8_t bytes[4]) {
+    size_t n = 0;
+    for (; n < 4 && i + n < end; n++) {
+        uint32_t unused;
+        bytes[n] = *dstok__token_bytes(d->tok, d->ids[i + n], &unused);
+    }
+    return n;
+}
+
+/* A run of byte tokens, as Hugging Face shows it: its text when all of it is UTF-8, else U+FFFD for each byte.
+ * Returns
+ * the index behind the run. */
+static size_t put_byte_run(decoding *d, size_t begin) {
+    size_t end = begin;
+    bool is_text = true;
+    uint8_t bytes[4];
+    while (end < d->n && is_byte_token(d, end)) end++;
+    for (size_t i = begin, width; i < end && is_text; i += width) {
+        size_t n = next_bytes(d, i, end, bytes);
+        is_text = dstok__utf8_ill_formed(bytes, n, &width) == 0;
+    }
+    flush(&d->t, &d->p);
+    for (size_t i = begin; i < end; i++) {
+        next_bytes(d, i, end, bytes);
+        if (is_text) {
+            put_text(&d->t, &d->p, bytes, 1);
+        } else {
+            put(&d->t, replacement, sizeof replacement);
         }
     }
+    return end;
+}
+
+static void put_unknown(decoding *d) {
+    ++d->unknown;
+    if (d->mode != DSTOK_DECODE_REPLACE) return;
+    flush(&d->t, &d->p);
+    put(&d->t, replacement, sizeof replacement);
+}
+
+static dstok_status decode_all(decoding *d) {
+    find_ends(d);
+    for (size_t i = 0; i < d->n;) {
+        if (!is_known(d, i)) {
+            if (d->mode == DSTOK_DECODE_LOSSLESS || d->mode == DSTOK_DECODE_STRICT)
+                return bad_id(d->ids[i], i, d->tok, d->err);
+            put_unknown(d);
+            i++;
+        } else if (d->mode == DSTOK_DECODE_REPLACE && is_byte_token(d, i)) {
+            i = put_byte_run(d, i);
+        } else {
+            if (is_shown(d, i)) put_token(d, i);
+            i++;
+        }
+    }
+    flush(&d->t, &d->p);
+    finish(&d->t);
     return DSTOK_OK;
 }
 
-static void decode_replaced(const dstok_tokenizer *tok, const uint32_t *ids, size_t n, int skip_special,
-                            target *t, size_t *unknown) {
-    pending p = {.n = 0};
-    for (size_t i = 0; i < n; i++) {
-        if (ids[i] >= tok->n_ids || tok->flags[ids[i]] == 0) {
-            flush(t, &p);
-            put(t, replacement, sizeof replacement);
-            ++*unknown;
-        } else if (!skip_special || !(tok->flags[ids[i]] & DSTOK_TOKEN_SPECIAL)) {
-            put_text(t, &p, tok->pieces[ids[i]].bytes, tok->pieces[ids[i]].n);
-        }
-    }
-    flush(t, &p);
+static void set_plan(decoding *d) {
+    const dstok__dec_plan *plan = d->tok->plan;
+    d->t.strip_n = dstok__utf8_put(d->t.strip, plan->strip_char);
+    d->t.strip_start = plan->strip_start;
+    d->t.strip_stop = plan->strip_stop;
 }
 
 dstok_status dstok_decode(const dstok_tokenizer *tok, const uint32_t *ids, size_t n, int mode,
                           int skip_special, void *out, size_t cap, size_t *n_out, size_t *n_unknown,
                           dstok_error *err) {
-    target t = {out, cap, 0};
-    size_t unknown = 0;
+    decoding d = {.tok = tok,
+                  .ids = ids,
+                  .n = n,
+                  .mode = mode,
+                  .skip_special = skip_special,
+                  .t = {.out = out, .cap = cap},
+                  .err = err};
     if (mode < DSTOK_DECODE_LOSSLESS || mode > DSTOK_DECODE_RAW) {
         return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "unknown decode mode %d", mode);
     }
-    if (mode == DSTOK_DECODE_REPLACE) {
-        decode_replaced(tok, ids, n, skip_special, &t, &unknown);
-    } else {
-        DSTOK_TRY(decode_bytes(tok, ids, n, mode, skip_special, &t, &unknown, err));
-    }
-    *n_out = t.n;
-    if (n_unknown != NULL) *n_unknown = unknown;
-    if (t.n > cap)
+    set_plan(&d);
+    DSTOK_TRY(decode_all(&d));
+    *n_out = d.t.n;
+    if (n_unknown != NULL) *n_unknown = d.unknown;
+    if (d.t.n > cap)
         return dstok__fail(err, DSTOK_E_SPACE, DSTOK_NO_OFFSET, 0, "room for %zu bytes, %zu needed", cap,
-                           t.n);
+                           d.t.n);
     if (mode != DSTOK_DECODE_STRICT) return DSTOK_OK;
-    size_t good = dstok__utf8_check(out == NULL ? (const uint8_t *)"" : out, t.n);
-    if (good == t.n) return DSTOK_OK;
+    size_t good = dstok__utf8_check(out == NULL ? (const uint8_t *)"" : out, d.t.n);
+    if (good == d.t.n) return DSTOK_OK;
     return dstok__fail(err, DSTOK_E_UTF8, good, 0, "the decoded bytes are not UTF-8 from byte %zu on", good);
 }

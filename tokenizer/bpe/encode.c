@@ -13,15 +13,16 @@ static dstok_status encode_source(job *j, const uint8_t *source, size_t len) {
 
 /* Template tokens before (or behind) the text. */
 static dstok_status push_template(job *j, bool before) {
-    const dstok__spec *s = &j->tok->spec;
+    const dstok__tables *t = &j->tok->t;
     if (!j->opt.add_special) return DSTOK_OK;
     bool seen_text = false;
-    for (size_t i = 0; i < s->n_template; i++) {
-        if (s->template_items[i].is_text) {
+    for (size_t i = 0; i < dstok__tables_n(t, DSTOK__S_TEMPLATE); i++) {
+        if (t->template[i] == DSTOK__NO_ID) {
             seen_text = true;
         } else if (seen_text != before) {
-            uint64_t at = before ? 0 : j->source_len;
-            DSTOK_TRY(dstok__job_push(j, s->template_items[i].id, (dstok_span){at, at}, DSTOK_FLAG_TEMPLATE));
+            uint64_t at = before || j->opt.span_style == DSTOK_SPANS_HF ? 0 : j->source_len;
+            DSTOK_TRY(dstok__job_push(
+                j, t->template [i], (dstok_span) { at, at }, DSTOK_FLAG_TEMPLATE));
         }
     }
     return DSTOK_OK;
@@ -34,8 +35,10 @@ static dstok_status check_options(job *j, size_t len) {
                            DSTOK_MAX_INPUT);
     }
     if (j->opt.special < DSTOK_SPECIAL_SAFE || j->opt.special > DSTOK_SPECIAL_LIST ||
-        j->opt.invalid < DSTOK_INVALID_ERROR || j->opt.invalid > DSTOK_INVALID_RAW) {
-        return dstok__fail(j->err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "unknown value of special or invalid");
+        j->opt.invalid < DSTOK_INVALID_ERROR || j->opt.invalid > DSTOK_INVALID_RAW ||
+        j->opt.span_style < DSTOK_SPANS_EXACT || j->opt.span_style > DSTOK_SPANS_HF) {
+        return dstok__fail(j->err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0,
+                           "unknown value of special, invalid or span_style");
     }
     size_t total = 0;
     for (size_t i = 0; i < j->n_segments; i++) {
@@ -57,7 +60,7 @@ static bool policy_forbids(int special) {
 
 /* Whether some part of the text is under a policy that forbids control tokens from merges. */
 static bool forbids_control(const job *j) {
-    if (!j->tok->control_merges) return false;
+    if (!(j->tok->options & DSTOK__T_CONTROL_MERGES)) return false;
     if (j->segments == NULL) return policy_forbids(j->opt.special);
     for (size_t i = 0; i < j->n_segments; i++) {
         if (policy_forbids(j->segments[i].special)) return true;
@@ -74,8 +77,11 @@ static dstok_status run(job *j, const void *text, size_t len) {
     j->source_len = len;
     j->forbid_control = forbids_control(j);
     DSTOK_TRY(push_template(j, true));
+    j->n_before = enc->out.n;
+    if (enc->scratch != NULL)
+        dstok__pretok_scratch_want_from(enc->scratch, j->opt.span_style == DSTOK_SPANS_HF);
     DSTOK_TRY(encode_source(j, len == 0 ? (const uint8_t *)"" : text, len));
-    if (j->covered < len) enc->report.n_dropped += len - j->covered;
+    if (j->covered < len && j->opt.span_style == DSTOK_SPANS_EXACT) enc->report.n_dropped += len - j->covered;
     return push_template(j, false);
 }
 
@@ -106,7 +112,7 @@ static dstok_status start(dstok_encoder *enc, const void *text, size_t len, cons
 dstok_status dstok_encode_segments(dstok_encoder *enc, const void *text, size_t len,
                                    const dstok_segment *segments, size_t n_segments,
                                    const dstok_encode_options *options, dstok_tokens *out, dstok_error *err) {
-    static const dstok_segment none = {0, DSTOK_SPECIAL_SAFE};
+    static const dstok_segment none = {.special = DSTOK_SPECIAL_SAFE};
     if (n_segments == 0) segments = &none; /* fits an empty text only */
     DSTOK_TRY(start(enc, text, len, segments, n_segments, options, true, err));
     *out = (dstok_tokens){enc->out.ids, enc->out.spans, enc->out.flags, enc->out.n};
@@ -144,32 +150,38 @@ dstok_status dstok_encode(dstok_encoder *enc, const void *text, size_t len,
     return DSTOK_OK;
 }
 
-/* Normalisation makes text at most this many times longer (UAX #15, table of worst cases; lower case:
- * U+0130). */
-static size_t growth(const dstok_tokenizer *tok) {
-    size_t factor = 1;
-    for (size_t i = 0; i < tok->spec.n_norms; i++) {
-        dstok__norm_kind kind = tok->spec.norms[i];
-        factor *= kind == DSTOK__NORM_LOWERCASE                        ? 2
-                  : kind == DSTOK__NORM_NFC || kind == DSTOK__NORM_NFD ? 3
-                                                                       : 11;
-    }
-    return factor;
+/* a * b + c, or SIZE_MAX when that does not fit. */
+static size_t scaled(size_t a, size_t b, size_t c) {
+    if (a == SIZE_MAX || (b > 0 && a > (SIZE_MAX - c) / b)) return SIZE_MAX;
+    return a * b + c;
 }
 
 size_t dstok_encode_bound(const dstok_tokenizer *tok, size_t len, const dstok_encode_options *options) {
     job j = {.tok = tok};
     set_options(&j, options);
-    size_t factor = growth(tok), extra = j.opt.add_special ? tok->spec.n_template : 0;
-    if (j.opt.invalid == DSTOK_INVALID_REPLACE) factor *= 3;
-    if (tok->spec.prefix_space)
-        factor *= 2; /* a blank before each stretch, and a stretch has at least one byte */
-    if (len > (SIZE_MAX - extra) / factor) return SIZE_MAX;
-    return len * factor + extra;
+    size_t bytes = scaled(len, j.opt.invalid == DSTOK_INVALID_REPLACE ? 3 : 1, 0);
+    /* A normaliser or pretokenizer that puts text before each stretch can do so for each byte. */
+    size_t each = dstok__pretok_bound(tok->pretok, dstok__normalizer_bound(tok->normalizer, 1));
+    size_t whole = bytes == SIZE_MAX ? SIZE_MAX : dstok__normalizer_bound(tok->normalizer, bytes);
+    if (each > 1) whole = scaled(bytes, each, 0);
+    if (tok->options & DSTOK__T_FALLBACK) whole = scaled(whole, 1 + tok->prefix_n + tok->suffix_n, 0);
+    return scaled(whole, 1, j.opt.add_special ? dstok__tables_n(&tok->t, DSTOK__S_TEMPLATE) : 0);
 }
 
 const dstok_report *dstok_encode_report(const dstok_encoder *enc) {
     return &enc->report;
+}
+
+static dstok_status make_scratch(dstok_encoder *enc) {
+    const dstok_tokenizer *tok = enc->tok;
+    if (tok->options & DSTOK__T_UNUSED) {
+        enc->splits = dstok__alloc_array(&tok->al, tok->n_ids, sizeof *enc->splits);
+        if (enc->splits == NULL && tok->n_ids > 0) return DSTOK_E_NOMEM;
+        for (uint32_t i = 0; i < tok->n_ids; i++) enc->splits[i] = (dstok__split){DSTOK__NO_ID, DSTOK__NO_ID};
+    }
+    if (!dstok__pretok_needs_scratch(tok->pretok) && !dstok__normalizer_needs_regex(tok->normalizer))
+        return DSTOK_OK;
+    return dstok__pretok_scratch_new(&tok->al, &enc->scratch);
 }
 
 dstok_status dstok_encoder_new(const dstok_tokenizer *tok, dstok_encoder **out) {
@@ -181,13 +193,10 @@ dstok_status dstok_encoder_new(const dstok_tokenizer *tok, dstok_encoder **out) 
     dstok__merge_init(&enc->merge, al);
     dstok__normalized_init(&enc->valid, al);
     dstok__normalized_init(&enc->stretch, al);
-    dstok__buf_init(&enc->prefixed, al, DSTOK_MAX_INPUT + (size_t)1);
-    if (dstok__pretok_family(tok->pretok) == NULL && tok->spec.n_steps > 0) {
-        dstok_status status = dstok__regex_scratch_new(al, &enc->regex);
-        if (status != DSTOK_OK) {
-            dstok_encoder_free(enc);
-            return status;
-        }
+    dstok_status status = make_scratch(enc);
+    if (status != DSTOK_OK) {
+        dstok_encoder_free(enc);
+        return status;
     }
     *out = enc;
     return DSTOK_OK;
@@ -196,11 +205,12 @@ dstok_status dstok_encoder_new(const dstok_tokenizer *tok, dstok_encoder **out) 
 void dstok_encoder_free(dstok_encoder *enc) {
     if (enc == NULL) return;
     const dstok_alloc *al = &enc->tok->al;
-    dstok__regex_scratch_free(enc->regex);
+    dstok__pretok_scratch_free(enc->scratch);
+    dstok__free(al, enc->splits, enc->tok->n_ids * sizeof *enc->splits);
+    dstok__unused_free(enc);
     dstok__merge_free(&enc->merge);
     dstok__normalized_free(&enc->valid);
     dstok__normalized_free(&enc->stretch);
-    dstok__buf_free(&enc->prefixed);
     dstok__free(al, enc->out.ids, enc->out.cap_ids * sizeof *enc->out.ids);
     dstok__free(al, enc->out.spans, enc->out.cap_spans * sizeof *enc->out.spans);
     dstok__free(al, enc->out.flags, enc->out.cap_flags);

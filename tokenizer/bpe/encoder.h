@@ -19,13 +19,17 @@ typedef struct dstok__sink {
 
 struct dstok_encoder {
     const dstok_tokenizer *tok;
-    dstok__regex_scratch *regex; /* NULL when no step needs PCRE2 */
+    dstok__pretok_scratch *scratch; /* NULL when neither steps nor normaliser need it */
     dstok__merge_scratch merge;
+    dstok__split *splits;         /* by id, for tokens that are taken apart again; else NULL */
+    struct dstok__unused *unused; /* a stack of such tokens */
+    size_t cap_unused;
     dstok__normalized valid;   /* the whole text after ill-formed bytes were replaced */
     dstok__normalized stretch; /* text between two added tokens, normalised */
-    dstok__buf prefixed;       /* a stretch with a blank before it */
     dstok__sink out;
     dstok_report report;
 };
+
+void dstok__unused_free(dstok_encoder *enc); /* symbols.c */
 
 #endif

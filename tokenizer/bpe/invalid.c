@@ -57,9 +57,10 @@ static dstok_status encode_raw(job *j, const uint8_t *source, size_t len) {
 }
 
 static bool is_all_blank(const dstok_tokenizer *tok, uint32_t id) {
-    const dstok__piece *p = &tok->pieces[id];
-    for (uint32_t i = 0; i < p->n; i++) {
-        if (p->bytes[i] != ' ' && p->bytes[i] != '\n' && p->bytes[i] != '\t') return false;
+    uint32_t n;
+    const uint8_t *bytes = dstok__token_bytes(tok, id, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        if (bytes[i] != ' ' && bytes[i] != '\n' && bytes[i] != '\t') return false;
     }
     return true;
 }
@@ -118,7 +119,7 @@ dstok_status dstok__job_invalid(job *j, const uint8_t *source, size_t len) {
     case DSTOK_INVALID_REPLACE:
         return replace_invalid(j, source, len);
     case DSTOK_INVALID_RAW:
-        if (j->tok->spec.model == DSTOK__MODEL_RANKS) return encode_raw_ranks(j, source, len);
+        if (j->tok->t.head->model == DSTOK__MODEL_RANKS) return encode_raw_ranks(j, source, len);
         return encode_raw(j, source, len);
     default:
         good = dstok__utf8_check(source, len);

@@ -13,9 +13,15 @@ typedef struct dstok__search {
     uint64_t counted; /* control text was counted up to here */
 } dstok__search;
 
+/* A place in the text that Hugging Face merges: a byte-level vocabulary's has a character for each byte. */
+typedef struct dstok__hf_walk {
+    size_t at;   /* there */
+    size_t byte; /* in the pretoken, counted from its begin */
+} dstok__hf_walk;
+
 /* One call: the options, and where in the text we are. Three coordinate systems, left to right: the caller's
  * bytes (source), the text after ill-formed bytes were replaced (text), one stretch of it after normalisation
- * (norm). */
+ * (norm). A pretokenizer that rewrites adds a fourth: the pretoken's own text (piece). */
 typedef struct dstok__job {
     dstok_encoder *enc;
     const dstok_tokenizer *tok;
@@ -29,18 +35,22 @@ typedef struct dstok__job {
     bool is_replaced;
     dstok__map_cursor replaced, replaced_unknown; /* text -> source, for tokens and for bytes without one */
 
-    size_t base;         /* where the stretch begins in text */
+    size_t base;            /* where the stretch begins in text */
+    const uint8_t *stretch; /* the stretch; stretch_len bytes */
+    size_t stretch_len;
     const uint8_t *norm; /* the stretch, normalised */
     size_t norm_len;
     bool is_edited;
     dstok__map_cursor edits, edits_ahead, edits_unknown; /* norm -> stretch */
 
-    const uint8_t *piece_text; /* what the pretokenizer sees: norm, or a copy with a blank before it */
-    size_t piece_base;         /* where it begins in norm */
-    size_t prefix;             /* 1 when there is such a blank */
+    size_t piece_base;            /* where the text given to the pretokenizer begins in norm */
+    const dstok__pretoken *piece; /* the pretoken at work */
+    dstok__hf_walk hf;            /* DSTOK_SPANS_HF: where the pretoken's tokens are */
+    bool is_raw;                  /* its bytes are no UTF-8: each byte is a character of its own */
 
     size_t last_first; /* index of the first token of the last pretoken; behind the last token after an added
                           one */
+    size_t n_before;   /* template tokens before the text */
     uint64_t covered;  /* source bytes up to here belong to tokens or were counted as dropped */
     bool no_prefix;    /* this stretch does not begin the text: no blank is put before it */
     bool forbid_control; /* merges must not give control tokens */
@@ -49,6 +59,31 @@ typedef dstok__job job;
 
 /* Puts one token out (piece.c). */
 dstok_status dstok__job_push(job *j, uint32_t id, dstok_span span, unsigned flags);
+
+/* Puts out the token of a part of the pretoken, counted from its begin (piece.c). Under DSTOK_SPANS_HF the range is in
+ * Hugging Face's text of the pretoken (hf_spans.c). */
+dstok_status dstok__job_push_part(job *j, uint32_t id, size_t begin, size_t end, bool is_partial);
+
+/* Counts a character (or byte) of the pretoken, counted from its begin, that has no token; an error under `strict`
+ * (piece.c). */
+dstok_status dstok__job_unknown(job *j, size_t begin, size_t end);
+
+/* Encodes the pretoken j->piece (symbols.c). */
+dstok_status dstok__job_pretoken(job *j);
+
+/* ---- hf_spans.c ---- */
+
+/* How long a byte of the pretoken is in the text that Hugging Face merges. */
+size_t dstok__hf_width(const job *j, uint8_t byte);
+
+/* The span of a part of that text, of a stretch's range in norm, and of an added token found before normalisation. */
+dstok_span dstok__hf_part(job *j, size_t begin, size_t end);
+dstok_span dstok__hf_norm(job *j, size_t begin, size_t end);
+
+/* Blanks at the ends of a token's own text are taken off its span, where the post_processor does that. */
+dstok_span dstok__hf_trim(const job *j, uint32_t id, dstok_span span);
+
+/* ---- places ---- */
 
 /* Source ranges; begins must not decrease from call to call. cursor: &j->replaced, or that of a
  * search (piece.c). */

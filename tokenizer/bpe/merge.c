@@ -14,8 +14,8 @@ struct dstok__link {
 #define NONE UINT32_MAX
 
 /* A pair that may merge: rank << 32 | index of its left symbol, so that comparing numbers gives the order of merging.
- * It is stale when the pair that now begins there has another rank: equal rank means equal product, and so the same
- * bytes. */
+ * It is stale when the pair that now begins there has another rank; where the ranks are equal the candidate counts for
+ * the pair that is there now. */
 typedef uint64_t candidate;
 
 void dstok__merge_init(dstok__merge_scratch *s, const dstok_alloc *al) {
@@ -35,19 +35,21 @@ dstok_status dstok__merge_reserve(dstok__merge_scratch *s, size_t n) {
     return dstok__grow(s->al, (void **)&s->symbols, &s->cap, n, sizeof *s->symbols, MAX_SYMBOLS);
 }
 
-/* The table and what must not be produced. */
-typedef struct rules {
-    const dstok__pairs *pairs;
-    const uint8_t *refused;
-    uint8_t refused_mask;
-} rules;
+typedef dstok__merge_rules rules;
 
-static inline const dstok__pair *look_up(const rules *r, uint32_t left, uint32_t right, uint32_t *rank) {
+static inline const dstok__pair *find_pair(const rules *r, uint32_t left, uint32_t right, uint32_t *rank) {
     const dstok__pair *p = dstok__pairs_get(r->pairs, left, right);
     *rank = p->rank;
-    if (r->refused != NULL && p->rank != DSTOK__NO_RANK && (r->refused[p->product] & r->refused_mask)) {
+    if (r->refused != 0 && p->rank != DSTOK__NO_RANK && (r->flags[p->product] & r->refused))
         *rank = DSTOK__NO_RANK;
-    }
+    return p;
+}
+
+/* The same when two symbols become neighbours, which is noted. */
+static inline const dstok__pair *look_up(const rules *r, uint32_t left, uint32_t right, uint32_t *rank) {
+    const dstok__pair *p = find_pair(r, left, right, rank);
+    if (r->noted != 0 && p->rank != DSTOK__NO_RANK && (r->flags[p->product] & r->noted))
+        r->splits[p->product] = (dstok__split){left, right};
     return p;
 }
 
@@ -64,12 +66,12 @@ static size_t merge_short(dstok__symbol *s, const rules *r, size_t n) {
         s[best].end = s[best + 1].end;
         n--;
         memmove(&s[best + 1], &s[best + 2], (n - best - 1) * sizeof *s);
+        if (best > 0) product[best - 1] = look_up(r, s[best - 1].id, s[best].id, &rank[best - 1])->product;
         if (best + 1 < n) {
             memmove(&rank[best + 1], &rank[best + 2], (n - best - 2) * sizeof *rank);
             memmove(&product[best + 1], &product[best + 2], (n - best - 2) * sizeof *product);
             product[best] = look_up(r, s[best].id, s[best + 1].id, &rank[best])->product;
         }
-        if (best > 0) product[best - 1] = look_up(r, s[best - 1].id, s[best].id, &rank[best - 1])->product;
     }
     return n;
 }
@@ -116,11 +118,11 @@ static size_t apply(dstok__symbol *s, struct dstok__link *links, candidate *heap
     s[i].end = s[j].end;
     links[i].next = after;
     links[j].next = j; /* dead */
+    if (links[i].prev != NONE && queue(heap, n_heap, s, r, links[i].prev, i)) sift_up(heap, n_heap++);
     if (after != NONE) {
         links[after].prev = i;
         if (queue(heap, n_heap, s, r, i, after)) sift_up(heap, n_heap++);
     }
-    if (links[i].prev != NONE && queue(heap, n_heap, s, r, links[i].prev, i)) sift_up(heap, n_heap++);
     return n_heap;
 }
 
@@ -150,7 +152,7 @@ static size_t merge_long(dstok__merge_scratch *scratch, const rules *r, size_t n
         if (n_heap > 0) sift_down(heap, n_heap, 0);
         uint32_t j = links[i].next;
         if (j == NONE || j == i) continue;
-        const dstok__pair *pair = look_up(r, s[i].id, s[j].id, &rank);
+        const dstok__pair *pair = find_pair(r, s[i].id, s[j].id, &rank);
         if (rank == wanted) n_heap = apply(s, links, heap, n_heap, r, i, pair->product);
     }
     size_t left = 0;
@@ -158,18 +160,16 @@ static size_t merge_long(dstok__merge_scratch *scratch, const rules *r, size_t n
     return left;
 }
 
-dstok_status dstok__merge_run(dstok__merge_scratch *s, const dstok__pairs *pairs, const uint8_t *refused,
-                              uint8_t refused_mask, size_t n, size_t *n_out) {
-    rules r = {pairs, refused, refused_mask};
+dstok_status dstok__merge_run(dstok__merge_scratch *s, const dstok__merge_rules *r, size_t n, size_t *n_out) {
     if (n < 2) {
         *n_out = n;
     } else if (n <= SHORT) {
-        *n_out = merge_short(s->symbols, &r, n);
+        *n_out = merge_short(s->symbols, r, n);
     } else {
         DSTOK_TRY(dstok__grow(s->al, (void **)&s->links, &s->cap_links, n, sizeof *s->links, MAX_SYMBOLS));
         DSTOK_TRY(
             dstok__grow(s->al, (void **)&s->heap, &s->cap_heap, 2 * n, sizeof *s->heap, 2 * MAX_SYMBOLS));
-        *n_out = merge_long(s, &r, n);
+        *n_out = merge_long(s, r, n);
     }
     return DSTOK_OK;
 }

@@ -11,6 +11,11 @@ typedef struct dstok__symbol {
     uint32_t begin, end;
 } dstok__symbol;
 
+/* The two ids that a product was made of. */
+typedef struct dstok__split {
+    uint32_t left, right;
+} dstok__split;
+
 typedef struct dstok__merge_scratch {
     const dstok_alloc *al;
     dstok__symbol *symbols;
@@ -27,10 +32,18 @@ void dstok__merge_free(dstok__merge_scratch *s);
 /* Room for n symbols in s->symbols. */
 dstok_status dstok__merge_reserve(dstok__merge_scratch *s, size_t n);
 
+/* What merging asks besides the table. Flags are by id. */
+typedef struct dstok__merge_rules {
+    const dstok__pairs *pairs;
+    const uint8_t *flags;
+    uint8_t refused;      /* a merge whose product has one of these flags is left out */
+    uint8_t noted;        /* a pair whose product has one of these is noted ... */
+    dstok__split *splits; /* ... here, by product: the one found last */
+} dstok__merge_rules;
+
 /* Merges s->symbols[0, n) until no pair of neighbours is in the table; *n_out symbols are left, in order.
- * refused (may be NULL): flags by id; a merge whose product has bits of refused_mask is left out.
  * O(n log n) time, O(n) memory; no recursion. */
-dstok_status dstok__merge_run(dstok__merge_scratch *s, const dstok__pairs *pairs, const uint8_t *refused,
-                              uint8_t refused_mask, size_t n, size_t *n_out);
+dstok_status dstok__merge_run(dstok__merge_scratch *s, const dstok__merge_rules *rules, size_t n,
+                              size_t *n_out);
 
 #endif

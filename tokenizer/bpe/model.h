@@ -3,47 +3,47 @@
 #ifndef DSTOK_BPE_MODEL_H
 #define DSTOK_BPE_MODEL_H
 
-#include <dstok/tokenizer.h>
+#include "tables.h"
 
-#include "../load/spec.h"
-#include "../pretok/pretok.h"
-#include "../text/added.h"
-#include "pairs.h"
-
-typedef struct dstok__piece { /* what one id decodes to */
-    const uint8_t *bytes;     /* NULL: the id has no token */
-    uint32_t n;
-} dstok__piece;
+/* Who holds the memory of a block. */
+typedef enum dstok__block_kind {
+    DSTOK__BLOCK_HEAP,   /* ours: freed with the tokenizer */
+    DSTOK__BLOCK_MAPPED, /* a mapped file: unmapped with the tokenizer */
+    DSTOK__BLOCK_STATIC  /* part of the program */
+} dstok__block_kind;
 
 struct dstok_tokenizer {
     dstok_alloc al;
-    dstok__spec spec;     /* owns all strings; its token and merge lists are freed after building */
-    uint32_t n_ids;       /* largest id + 1 */
-    dstok__piece *pieces; /* by id */
-    uint8_t *flags;       /* DSTOK_TOKEN_* by id */
-    uint32_t n_tokens;    /* ids with a token */
-    uint64_t n_merges;
+    uint8_t *block; /* NULL until dstok__model_open */
+    size_t block_n;
+    dstok__block_kind block_kind;
+    bool is_compiled; /* the block came from outside */
+    dstok__tables t;
 
-    uint32_t byte_ids[256]; /* the token of a single byte, or DSTOK__NO_ID */
-    dstok__pairs pairs;
-    dstok__map by_bytes; /* whole pretokens: bytes -> id */
-    bool whole_first;    /* a pretoken that is one token is not merged (ignore_merges, rank files) */
-    bool control_merges; /* some merge or whole pretoken gives a control token: SAFE must look */
+    uint32_t n_ids;              /* largest id + 1 */
+    const uint8_t *flags;        /* by id: DSTOK_TOKEN_*, DSTOK__TOKEN_*; 0: no token */
+    const dstok__dec_plan *plan; /* how to decode */
+    uint32_t options, unk_id;    /* DSTOK__T_*; DSTOK__NO_ID: none */
+    const char *prefix, *suffix; /* of subwords */
+    size_t prefix_n, suffix_n;
 
-    dstok__added_set raw;        /* added tokens matched before normalisation */
-    dstok__added_set normalized; /* ... and after it, by their normalised text */
+    dstok__added_set raw;          /* added tokens matched before normalisation */
+    dstok__added_set normalized;   /* ... and after it, by their normalised text */
+    dstok__normalizer *normalizer; /* NULL: none */
     dstok__pretok *pretok;
-    const char *normalizer; /* for info */
-    const char **steps;     /* descriptions, spec.n_steps of them */
-    uint64_t memory;        /* live bytes, counted while loading */
 };
 
-/* Builds a tokenizer from a filled spec, which it takes over (also on failure: the caller frees *spec only
- * when the call was never made). */
-dstok_status dstok__model_build(dstok_tokenizer *tok, uint32_t load_flags, dstok_error *err);
-void dstok__model_free(dstok_tokenizer *tok);
+/* The bytes that an id with flags decodes to. */
+static inline const uint8_t *dstok__token_bytes(const dstok_tokenizer *tok, uint32_t id, uint32_t *n) {
+    dstok__ref ref = tok->t.tokens[id];
+    *n = ref.n;
+    return tok->t.strings + ref.at;
+}
 
-/* Is this text of control shape or in the short list of names (control.c)? */
-bool dstok__is_control_text(const char *text, size_t n);
+/* Makes tok, zeroed but for al, ready with a block, which it takes over (also on failure). is_file: see
+ * dstok__tables_open. */
+dstok_status dstok__model_open(dstok_tokenizer *tok, uint8_t *block, size_t n, dstok__block_kind kind,
+                               bool is_file, uint32_t load_flags, dstok_error *err);
+void dstok__model_free(dstok_tokenizer *tok);
 
 #endif

@@ -12,13 +12,17 @@ typedef struct dstok__pair {
     uint32_t rank, product;
 } dstok__pair;
 
-/* Open addressing with linear probing, at most half full; a free slot has rank DSTOK__NO_RANK. */
+/* Open addressing with linear probing, at most two thirds full; a free slot has rank DSTOK__NO_RANK. The slots may be
+ * part of a tokenizer's tables (tables.h); then they are only read. */
 typedef struct dstok__pairs {
     const dstok_alloc *al;
     dstok__pair *slots;
-    size_t mask, count;
-    uint64_t seed; /* of the hash: differs from table to table, so that no file can be made to collide */
+    size_t cap, count; /* cap < 2^32 */
+    uint64_t seed;     /* of the hash: differs from table to table, so that no file can be made to collide */
 } dstok__pairs;
+
+/* All slots free. */
+void dstok__pairs_clear(dstok__pairs *p);
 
 void dstok__pairs_init(dstok__pairs *p, const dstok_alloc *al);
 void dstok__pairs_free(dstok__pairs *p);
@@ -26,15 +30,22 @@ dstok_status dstok__pairs_reserve(dstok__pairs *p, size_t n); /* room for n pair
 /* Sets a pair, replacing what stood there; room must have been reserved. Returns whether it is new. */
 bool dstok__pairs_put(dstok__pairs *p, uint32_t left, uint32_t right, uint32_t rank, uint32_t product);
 
-static inline uint64_t dstok__pair_hash(uint64_t key, uint64_t seed) {
-    key = (key ^ seed) * 0x9E3779B97F4A7C15u; /* 2^64 / golden ratio: spreads neighbouring ids */
-    return key ^ (key >> 32);
+/* A table of this many slots holds n pairs. */
+static inline size_t dstok__pairs_room(size_t n) {
+    return n + n / 2 + 16;
+}
+
+/* Where the search for a pair begins. */
+static inline size_t dstok__pair_home(uint64_t key, uint64_t seed, size_t cap) {
+    key ^= seed;
+    key = (key ^ key >> 32) * 0x9E3779B97F4A7C15u; /* 2^64 / golden ratio: spreads neighbouring ids */
+    return (size_t)((key >> 32) * cap >> 32);
 }
 
 /* The pair's slot; its rank is DSTOK__NO_RANK when the two do not merge. */
 static inline const dstok__pair *dstok__pairs_get(const dstok__pairs *p, uint32_t left, uint32_t right) {
     uint64_t key = (uint64_t)left << 32 | right;
-    for (size_t i = dstok__pair_hash(key, p->seed) & p->mask;; i = (i + 1) & p->mask) {
+    for (size_t i = dstok__pair_home(key, p->seed, p->cap);; i = i + 1 == p->cap ? 0 : i + 1) {
         const dstok__pair *slot = &p->slots[i];
         if (slot->key == key || slot->rank == DSTOK__NO_RANK) return slot;
     }

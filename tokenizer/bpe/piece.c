@@ -15,7 +15,9 @@ static dstok_status sink_reserve(dstok__sink *s) {
 
 dstok_status dstok__job_push(job *j, uint32_t id, dstok_span span, unsigned flags) {
     dstok__sink *out = &j->enc->out;
-    if (span.begin > j->covered) j->enc->report.n_dropped += span.begin - j->covered;
+    bool is_hf = j->opt.span_style == DSTOK_SPANS_HF; /* such spans do not say what is covered */
+    if (is_hf && !(flags & DSTOK_FLAG_TEMPLATE)) span = dstok__hf_trim(j, id, span);
+    if (!is_hf && span.begin > j->covered) j->enc->report.n_dropped += span.begin - j->covered;
     if (span.end > j->covered) j->covered = span.end;
     if (out->store) {
         DSTOK_TRY(sink_reserve(out));
@@ -41,101 +43,80 @@ dstok_span dstok__job_norm_to_source(job *j, size_t begin, size_t end) {
     return dstok__job_text_to_source(j, &j->replaced, s.begin + j->base, s.end + j->base);
 }
 
-static dstok_status push_piece(job *j, uint32_t id, size_t begin, size_t end) {
-    begin = (begin < j->prefix ? 0 : begin - j->prefix) + j->piece_base;
-    end = (end < j->prefix ? 0 : end - j->prefix) + j->piece_base;
-    bool partial = (begin < j->norm_len && dstok__is_continuation(j->norm[begin])) ||
-                   (end < j->norm_len && dstok__is_continuation(j->norm[end]));
-    unsigned flags =
-        (partial ? DSTOK_FLAG_PARTIAL : 0) | (id == j->tok->spec.unk_id ? DSTOK_FLAG_UNKNOWN : 0);
-    return dstok__job_push(j, id, dstok__job_norm_to_source(j, begin, end), flags);
+/* Where a part of the pretoken stands in norm. */
+static dstok_span piece_to_norm(const job *j, size_t begin, size_t end) {
+    dstok_span s = {begin, end};
+    if (j->piece->level != NULL) s = dstok__level_map(j->piece->level, begin, end);
+    return (dstok_span){s.begin + j->piece_base, s.end + j->piece_base};
 }
 
-/* ---- one pretoken ---- */
+/* Does a character go on at this place of the pretoken's text? */
+static bool is_inside_character(const job *j, size_t at) {
+    if (j->piece->level != NULL)
+        return at < j->piece->level->text.len && dstok__is_continuation(j->piece->text[at]);
+    at += j->piece_base;
+    return at < j->norm_len && dstok__is_continuation(j->norm[at]);
+}
 
-static dstok_status note_unknown(job *j, size_t at) {
+dstok_status dstok__job_push_part(job *j, uint32_t id, size_t begin, size_t end, bool is_partial) {
+    unsigned flags = id == j->tok->unk_id ? DSTOK_FLAG_UNKNOWN : 0;
+    if (j->opt.span_style == DSTOK_SPANS_HF)
+        return dstok__job_push(j, id, dstok__hf_part(j, begin, end), flags);
+    begin += j->piece->begin;
+    end += j->piece->begin;
+    if (is_partial || is_inside_character(j, begin) || is_inside_character(j, end))
+        flags |= DSTOK_FLAG_PARTIAL;
+    dstok_span s = piece_to_norm(j, begin, end);
+    return dstok__job_push(j, id, dstok__job_norm_to_source(j, (size_t)s.begin, (size_t)s.end), flags);
+}
+
+dstok_status dstok__job_unknown(job *j, size_t begin, size_t end) {
     dstok_report *r = &j->enc->report;
-    size_t begin = (at < j->prefix ? 0 : at - j->prefix) + j->piece_base;
-    dstok_span s = {begin, begin + 1};
-    if (j->is_edited) s = dstok__map_range(&j->edits_unknown, begin, begin + 1);
+    const uint8_t *text = j->piece->text + j->piece->begin;
+    dstok_span s = piece_to_norm(j, j->piece->begin + begin, j->piece->begin + begin + 1);
+    if (j->is_edited) s = dstok__map_range(&j->edits_unknown, (size_t)s.begin, (size_t)s.end);
     s = dstok__job_text_to_source(j, &j->replaced_unknown, s.begin + j->base, s.end + j->base);
     if (r->n_unknown++ == 0) r->first_unknown = s.begin;
     if (!j->opt.strict) return DSTOK_OK;
+    const char *what = j->tok->unk_id != DSTOK__NO_ID ? "becomes the unknown token" : "is left out";
+    if (end - begin == 1 && (!(j->tok->options & DSTOK__T_CHAR_ATOMS) || text[begin] >= 0x80))
+        return dstok__fail(j->err, DSTOK_E_UNKNOWN, s.begin, 0,
+                           "byte 0x%02X has no token in this vocabulary; without strict mode it %s",
+                           text[begin], what);
+    size_t width;
     return dstok__fail(j->err, DSTOK_E_UNKNOWN, s.begin, 0,
-                       "byte 0x%02X has no token in this vocabulary; without strict mode it is left out",
-                       j->piece_text[at]);
+                       "U+%04X has no token in this vocabulary; without strict mode it %s",
+                       dstok__utf8_get(text + begin, &width), what);
 }
 
-/* The symbols that a pretoken starts from: a token a byte; bytes without one become unk, or vanish. */
-static dstok_status first_symbols(job *j, size_t begin, size_t end, size_t *n) {
-    dstok__merge_scratch *m = &j->enc->merge;
-    DSTOK_TRY(dstok__merge_reserve(m, end - begin));
-    uint32_t unk = j->tok->spec.unk_id;
-    size_t k = 0;
-    bool after_unknown = false; /* a token that only looks like unk is not fused with */
-    for (size_t i = begin; i < end; i++) {
-        uint32_t id = j->tok->byte_ids[j->piece_text[i]], at = (uint32_t)(i - begin);
-        bool is_unknown = id == DSTOK__NO_ID;
-        if (is_unknown) {
-            DSTOK_TRY(note_unknown(j, i));
-            if (unk == DSTOK__NO_ID) continue;
-            id = unk;
-        }
-        if (is_unknown && after_unknown && j->tok->spec.fuse_unk) {
-            m->symbols[k - 1].end = at + 1;
-        } else {
-            m->symbols[k++] = (dstok__symbol){id, at, at + 1};
-        }
-        after_unknown = is_unknown;
-    }
-    *n = k;
-    return DSTOK_OK;
-}
+/* ---- pretokens ---- */
 
-/* A dstok__piece_fn: the ids of the pretoken piece_text[begin, end). */
-static dstok_status encode_pretoken(void *ctx, size_t begin, size_t end) {
+/* A dstok__piece_fn. */
+static dstok_status encode_pretoken(void *ctx, const dstok__pretoken *p) {
     job *j = ctx;
-    const dstok_tokenizer *tok = j->tok;
+    j->piece = p;
+    j->hf = (dstok__hf_walk){0, 0};
     j->last_first = j->enc->out.n;
-    if (tok->whole_first) {
-        uint32_t id = dstok__map_get(&tok->by_bytes, j->piece_text + begin, end - begin);
-        if (id != DSTOK__NO_ID && !(j->forbid_control && (tok->flags[id] & DSTOK_TOKEN_CONTROL))) {
-            return push_piece(j, id, begin, end);
-        }
-    }
-    size_t n;
-    DSTOK_TRY(first_symbols(j, begin, end, &n));
-    DSTOK_TRY(dstok__merge_run(&j->enc->merge, &tok->pairs, j->forbid_control ? tok->flags : NULL,
-                               DSTOK_TOKEN_CONTROL, n, &n));
-    for (size_t i = 0; i < n; i++) {
-        const dstok__symbol *s = &j->enc->merge.symbols[i];
-        DSTOK_TRY(push_piece(j, s->id, begin + s->begin, begin + s->end));
-    }
-    return DSTOK_OK;
+    return dstok__job_pretoken(j);
+}
+
+/* Does norm[begin] come from the first byte of the whole input? */
+static bool is_input_begin(const job *j, size_t begin) {
+    if (j->base > 0) return false;
+    if (!j->is_edited) return begin == 0;
+    return dstok__map_range_at(&j->enc->stretch, begin, begin + 1).begin == 0;
 }
 
 /* norm[begin, end), free of added tokens: pretokenise and encode. */
 dstok_status dstok__job_plain(job *j, size_t begin, size_t end) {
     if (begin == end) return DSTOK_OK;
-    j->piece_text = j->norm + begin;
     j->piece_base = begin;
-    j->prefix = 0;
-    size_t len = end - begin;
-    if (j->tok->spec.prefix_space && !j->no_prefix && j->norm[begin] != ' ') {
-        dstok__buf *b = &j->enc->prefixed;
-        b->len = 0;
-        DSTOK_TRY(dstok__buf_push(b, ' '));
-        DSTOK_TRY(dstok__buf_append(b, j->piece_text, len));
-        j->piece_text = b->data;
-        j->prefix = 1;
-        len++;
-    }
     dstok_status status =
-        dstok__pretok_run(j->tok->pretok, j->enc->regex, j->piece_text, len, encode_pretoken, j, j->err);
-    if (status == DSTOK_E_LIMIT && j->err->status == status && j->err->offset <= len) {
-        size_t at =
-            (size_t)j->err->offset; /* the pattern counts from its piece on; the caller from the source */
-        at = (at < j->prefix ? 0 : at - j->prefix) + j->piece_base;
+        dstok__pretok_run(j->tok->pretok, j->enc->scratch, j->norm + begin, end - begin,
+                          is_input_begin(j, begin), j->no_prefix, encode_pretoken, j, j->err);
+    if (status == DSTOK_E_LIMIT && j->err->status == status && j->err->offset <= end - begin) {
+        size_t at = (size_t)j->err->offset +
+                    begin; /* counted from the piece on; the caller counts from the source on */
         j->err->offset = dstok__job_norm_to_source(j, at, at).begin;
     }
     return status;
@@ -144,10 +125,14 @@ dstok_status dstok__job_plain(job *j, size_t begin, size_t end) {
 /* source[begin, end) as one pretoken, whatever its bytes are. */
 dstok_status dstok__job_bytes(job *j, const uint8_t *source, size_t begin, size_t end) {
     if (begin == end) return DSTOK_OK;
+    dstok__pretoken p = {source + begin, 0, end - begin, NULL};
     j->base = begin;
-    j->norm = j->piece_text = source + begin;
-    j->norm_len = end - begin;
+    j->norm = j->stretch = p.text;
+    j->norm_len = j->stretch_len = p.end;
     j->is_edited = false;
-    j->piece_base = j->prefix = 0;
-    return encode_pretoken(j, 0, end - begin);
+    j->piece_base = 0;
+    j->is_raw = true;
+    dstok_status status = encode_pretoken(j, &p);
+    j->is_raw = false;
+    return status;
 }

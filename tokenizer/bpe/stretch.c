@@ -2,6 +2,10 @@
 /* Added tokens under a policy, and the stretches of plain text between them. */
 #include "job.h"
 
+static bool is_hf(const job *j) {
+    return j->opt.span_style == DSTOK_SPANS_HF;
+}
+
 static bool is_allowed(const job *j, uint32_t id) {
     for (size_t i = 0; i < j->opt.n_allowed; i++) {
         if (j->opt.allowed[i] == id) return true;
@@ -12,17 +16,18 @@ static bool is_allowed(const job *j, uint32_t id) {
 static dstok__verdict judge(const job *j, int special, const dstok__added_entry *e) {
     switch (special) {
     case DSTOK_SPECIAL_PARSE:
-        return DSTOK__ACCEPT;
+        return e->flags & DSTOK__ADDED_BY_NAME ? DSTOK__IGNORE : DSTOK__ACCEPT;
     case DSTOK_SPECIAL_PLAIN:
         return DSTOK__IGNORE;
     case DSTOK_SPECIAL_TEXT:
-        return e->special ? DSTOK__CONSUME : DSTOK__ACCEPT;
+        if (e->flags & DSTOK__ADDED_BY_NAME) return DSTOK__IGNORE;
+        return e->flags & DSTOK__ADDED_SPECIAL ? DSTOK__CONSUME : DSTOK__ACCEPT;
     case DSTOK_SPECIAL_ERROR:
-        return e->control ? DSTOK__REFUSE : DSTOK__ACCEPT;
+        return e->flags & DSTOK__ADDED_CONTROL ? DSTOK__REFUSE : DSTOK__ACCEPT;
     case DSTOK_SPECIAL_LIST:
-        return e->control && !is_allowed(j, e->id) ? DSTOK__IGNORE : DSTOK__ACCEPT;
+        return (e->flags & DSTOK__ADDED_CONTROL) && !is_allowed(j, e->id) ? DSTOK__IGNORE : DSTOK__ACCEPT;
     default:
-        return e->control ? DSTOK__IGNORE : DSTOK__ACCEPT;
+        return e->flags & DSTOK__ADDED_CONTROL ? DSTOK__IGNORE : DSTOK__ACCEPT;
     }
 }
 
@@ -47,7 +52,8 @@ static dstok__verdict decide(job *j, dstok__search *q, const dstok__added_entry 
                              uint64_t end) {
     dstok_span s = dstok__job_text_to_source(j, &q->replaced, begin, end);
     dstok__verdict v = j->segments != NULL ? judge_segments(j, q, e, s) : judge(j, j->opt.special, e);
-    if (e->control && (v == DSTOK__IGNORE || v == DSTOK__CONSUME) && s.begin >= q->counted) {
+    if ((e->flags & DSTOK__ADDED_CONTROL) && (v == DSTOK__IGNORE || v == DSTOK__CONSUME) &&
+        s.begin >= q->counted) {
         dstok_report *r = &j->enc->report;
         if (r->n_special_text++ == 0 || s.begin < r->first_special) r->first_special = s.begin;
         q->counted = s.end;
@@ -84,11 +90,24 @@ static dstok_status encode_norm(job *j) {
     while (dstok__added_find(&j->tok->normalized, j->norm, j->norm_len, pos, policy_norm, j, &m, &refused)) {
         if (refused) return refuse(j, m.entry, dstok__job_norm_to_source(j, m.inner, m.inner + 1).begin);
         DSTOK_TRY(dstok__job_plain(j, pos, m.begin));
-        DSTOK_TRY(
-            dstok__job_push(j, m.entry->id, dstok__job_norm_to_source(j, m.begin, m.end), DSTOK_FLAG_ADDED));
+        dstok_span span =
+            is_hf(j) ? dstok__hf_norm(j, m.begin, m.end) : dstok__job_norm_to_source(j, m.begin, m.end);
+        DSTOK_TRY(dstok__job_push(j, m.entry->id, span, DSTOK_FLAG_ADDED));
         pos = m.end;
     }
     return dstok__job_plain(j, pos, j->norm_len);
+}
+
+static dstok_status normalize(job *j, dstok__normalized *n) {
+    dstok__pretok_scratch *scratch = j->enc->scratch;
+    dstok__regex_scratch *regex = scratch != NULL ? dstok__pretok_scratch_regex(scratch) : NULL;
+    dstok_error detail = {.status = DSTOK_OK, .offset = DSTOK_NO_OFFSET};
+    dstok_status status =
+        dstok__normalize(n, j->tok->normalizer, regex, j->norm, j->norm_len, DSTOK_MAX_INPUT, &detail);
+    if (status == DSTOK_OK || detail.status == DSTOK_OK) return status;
+    uint64_t at = detail.offset <= j->norm_len ? detail.offset : 0; /* counted from the stretch on */
+    at = dstok__job_text_to_source(j, &j->replaced, j->base + at, j->base + at).begin;
+    return dstok__fail(j->err, status, at, 0, "%s", detail.text);
 }
 
 /* text[begin, end) between two added tokens: normalise, then encode. */
@@ -97,12 +116,12 @@ static dstok_status encode_stretch(job *j, const uint8_t *text, size_t begin, si
     dstok__normalized *n = &j->enc->stretch;
     size_t base = j->base;
     j->base += begin;
-    j->norm = text + begin;
-    j->norm_len = end - begin;
+    j->norm = j->stretch = text + begin;
+    j->norm_len = j->stretch_len = end - begin;
     j->is_edited = false;
-    if (j->tok->spec.n_norms > 0) {
-        DSTOK_TRY(dstok__normalize(n, j->tok->spec.norms, j->tok->spec.n_norms, j->norm, j->norm_len,
-                                   DSTOK_MAX_INPUT));
+    n->want_from = is_hf(j);
+    if (j->tok->normalizer != NULL) {
+        DSTOK_TRY(normalize(j, n));
         j->norm = n->text;
         j->norm_len = n->len;
         j->is_edited = n->n_edits > 0;

@@ -16,8 +16,10 @@ typedef struct dstok__hf {
     uint32_t first_added,
         next_id; /* ids of added tokens that are no keys: from the first up to the next free one */
     dstok__buf text, other, joined; /* scratch; text is r.scratch */
-    bool byte_level;                /* the pre_tokenizer ends with ByteLevel */
+    bool byte_level;                /* the pre_tokenizer has a ByteLevel: the model merges bytes */
+    bool byte_mapped;               /* ... and steps behind it */
     bool byte_fallback;
+    size_t affix_at;     /* where the last prefix or suffix of subwords stands; 0: none */
     bool has_double_key; /* some key stands twice in vocab */
 } dstok__hf;
 
@@ -34,19 +36,38 @@ dstok_status dstok__hf_merges(dstok__hf *h, const dstok__hf_model *m);
 /* hf_added.c: numbers the added tokens as the reference does. After the vocabulary. at = 0: none. */
 dstok_status dstok__hf_added(dstok__hf *h, size_t at);
 
+/* Puts the bytes that the token added last decodes to into the spec (hf_decoder.c). key: its text in the file. */
+dstok_status dstok__hf_token_bytes(dstok__hf *h, const char *key, size_t n);
+
+/* What an added token decodes to; a->bytes is valid until h->other is used again (hf_decoder.c). */
+dstok_status dstok__hf_added_bytes(dstok__hf *h, dstok__added *a);
+
+/* The members that Metaspace has as pre_tokenizer and as decoder (hf_pretok.c). */
+dstok_status dstok__hf_metaspace(dstok__hf *h, size_t at, dstok__prepend *prepend, bool *split);
+
+/* {"Regex": "..."} or {"String": "..."}: the text, in the arena (hf_parts.c). */
+dstok_status dstok__hf_pattern(dstok__hf *h, size_t owner, size_t at, bool *is_regex, const char **text,
+                               size_t *n);
+
+/* A string of exactly one character, in the arena (hf_parts.c). */
+dstok_status dstok__hf_char(dstok__hf *h, size_t owner, size_t at, const char *what, const char **text,
+                            size_t *n);
+
+/* A whole number with a default (hf_parts.c). */
+dstok_status dstok__hf_number(dstok__hf *h, size_t at, const char *what, uint32_t *value);
+
 /* hf_parts.c: visits the components under `at` (0: none), in order; those of a Sequence one by one, at any depth.
  * what names the member ("normalizer"), list the member of a Sequence that holds its parts. */
 typedef dstok_status dstok__hf_part_fn(dstok__hf *h, const char *type, size_t at);
 dstok_status dstok__hf_parts(dstok__hf *h, size_t at, const char *what, const char *list,
                              dstok__hf_part_fn *part);
 
-/* E_UNSUPPORTED for a component; `later` lists types that exist but are not read yet, NULL at its end. */
-dstok_status dstok__hf_unsupported(dstok__hf *h, size_t at, const char *what, const char *type,
-                                   const char *const *later);
+/* E_UNSUPPORTED for a component of a type that is not known. */
+dstok_status dstok__hf_unsupported(dstok__hf *h, size_t at, const char *what, const char *type);
 
 /* Each reads one member of the file; at = 0: it is absent. */
-dstok_status dstok__hf_normalizer(dstok__hf *h, size_t at);
-dstok_status dstok__hf_decoder(dstok__hf *h, size_t at);
+dstok_status dstok__hf_normalizer(dstok__hf *h, size_t at);     /* hf_norm.c */
+dstok_status dstok__hf_decoder(dstok__hf *h, size_t at);        /* hf_decoder.c */
 dstok_status dstok__hf_pre_tokenizer(dstok__hf *h, size_t at);  /* hf_pretok.c */
 dstok_status dstok__hf_post_processor(dstok__hf *h, size_t at); /* hf_post.c; after the added tokens */
 

@@ -77,6 +77,7 @@ static dstok_status add_entry(dstok__hf *h, size_t at) {
                                    "the added token \"%s\" has id %u in the file; as in Hugging Face's "
                                    "own numbering it gets %u",
                                    DSTOK__QUOTE(a.content, a.n, q), file_id, a.id));
+    DSTOK_TRY(dstok__hf_added_bytes(h, &a));
     DSTOK_TRY(dstok__spec_added(h->r.s, &a, h->r.err));
     const dstok__added *kept = &h->r.s->added[h->r.s->n_added - 1];
     dstok_status status =

@@ -34,6 +34,14 @@ static dstok_status split_string(dstok__hf *h, entry *e, bool *skip) {
     return DSTOK_OK;
 }
 
+/* The product leaves out the prefix of subwords that the right part begins with: as many bytes as the prefix has
+ * characters, whatever they are, as in the reference. */
+static size_t prefix_length(const dstok__hf *h) {
+    size_t n = 0;
+    for (size_t i = 0; i < h->r.s->prefix_n; i++) n += ((unsigned char)h->r.s->prefix[i] & 0xC0) != 0x80;
+    return n;
+}
+
 /* ["a", "b"]. */
 static dstok_status split_pair(dstok__hf *h, entry *e) {
     dstok__json_iter it;
@@ -70,9 +78,14 @@ static dstok_status find_part(dstok__hf *h, const entry *e, const char *part, si
 }
 
 static dstok_status join(dstok__hf *h, const entry *e) {
+    size_t cut = prefix_length(h);
+    if (cut > e->right_n || (cut < e->right_n && ((unsigned char)e->right[cut] & 0xC0) == 0x80))
+        return dstok__json_fail(&h->doc, DSTOK_E_FORMAT, e->at, h->r.err,
+                                "merge %zu: its right part does not begin with the continuing_subword_prefix",
+                                e->index);
     h->joined.len = 0;
     dstok_status status = dstok__buf_append(&h->joined, e->left, e->left_n);
-    if (status == DSTOK_OK) status = dstok__buf_append(&h->joined, e->right, e->right_n);
+    if (status == DSTOK_OK) status = dstok__buf_append(&h->joined, e->right + cut, e->right_n - cut);
     return status == DSTOK_OK ? status
                               : dstok__spec_no_room(status, "bytes in a token", h->joined.max, h->r.err);
 }

@@ -2,6 +2,7 @@
 /* The BPE model of tokenizer.json: its options and its vocabulary. */
 #include "hf.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "bytelevel.h"
@@ -19,16 +20,26 @@ static dstok_status check_type(dstok__hf *h, const dstok__field *f) {
                             "not supported: model type \"%s\" (only \"BPE\")", DSTOK__QUOTE(text, n, q));
 }
 
-/* An affix of subwords must be empty. */
-static dstok_status check_affix(dstok__hf *h, const dstok__field *f) {
+/* A prefix or suffix of subwords, as it stands in the keys. */
+static dstok_status read_affix(dstok__hf *h, const dstok__field *f, const char **affix, size_t *n) {
     const char *text;
-    size_t n;
-    dstok__quoted q;
     if (f->at == 0) return DSTOK_OK;
-    DSTOK_TRY(dstok__read_string(&h->r, 0, f->at, f->name, &text, &n));
-    if (n == 0) return DSTOK_OK;
-    return dstok__json_fail(&h->doc, DSTOK_E_UNSUPPORTED, f->at, h->r.err, "not supported yet: %s \"%s\"",
-                            f->name, DSTOK__QUOTE(text, n, q));
+    DSTOK_TRY(dstok__read_string(&h->r, 0, f->at, f->name, &text, n));
+    if (*n > 0) h->affix_at = f->at;
+    return dstok__spec_copy(h->r.s, text, *n, affix, h->r.err);
+}
+
+/* Keys of byte-level vocabularies become bytes, and so do their affixes. After the pre_tokenizer. */
+static dstok_status map_affix(dstok__hf *h, const char **affix, size_t *n) {
+    if (*n == 0 || !h->byte_level) return DSTOK_OK;
+    h->joined.len = 0;
+    dstok_status status = dstok__buf_reserve(&h->joined, *n);
+    if (status != DSTOK_OK) return dstok__spec_no_room(status, "bytes in a token", h->joined.max, h->r.err);
+    if (!dstok__bytelevel_decode(*affix, *n, h->joined.data, n))
+        return dstok__json_fail(
+            &h->doc, DSTOK_E_UNSUPPORTED, h->affix_at, h->r.err,
+            "not supported: a prefix or suffix of subwords outside the byte-level alphabet");
+    return dstok__spec_copy(h->r.s, h->joined.data, *n, affix, h->r.err);
 }
 
 static dstok_status read_option(dstok__hf *h, const dstok__field *f, bool *value) {
@@ -41,8 +52,8 @@ static dstok_status check_options(dstok__hf *h, const dstok__field *f) {
     if (f[DROPOUT].at != 0 && !dstok__json_is_zero(&h->doc, f[DROPOUT].at))
         return dstok__json_fail(&h->doc, DSTOK_E_UNSUPPORTED, f[DROPOUT].at, h->r.err,
                                 "not supported: dropout (its ids are random)");
-    DSTOK_TRY(check_affix(h, &f[PREFIX]));
-    DSTOK_TRY(check_affix(h, &f[SUFFIX]));
+    DSTOK_TRY(read_affix(h, &f[PREFIX], &h->r.s->prefix, &h->r.s->prefix_n));
+    DSTOK_TRY(read_affix(h, &f[SUFFIX], &h->r.s->suffix, &h->r.s->suffix_n));
     DSTOK_TRY(read_option(h, &f[FUSE], &h->r.s->fuse_unk));
     DSTOK_TRY(read_option(h, &f[FALLBACK], &h->byte_fallback));
     return read_option(h, &f[IGNORE], &h->r.s->ignore_merges);
@@ -97,14 +108,14 @@ static dstok_status add_token(dstok__hf *h, const dstok__json_iter *it, const ch
     h->joined.len = 0;
     dstok_status status = dstok__buf_reserve(&h->joined, n);
     if (status != DSTOK_OK) return dstok__spec_no_room(status, "bytes in a token", h->joined.max, h->r.err);
-    bool mapped = n == 0 || dstok__bytelevel_decode(key, n, h->joined.data, &bytes_n);
+    bool mapped = h->byte_level && (n == 0 || dstok__bytelevel_decode(key, n, h->joined.data, &bytes_n));
     if (!mapped) bytes_n = n;
     if (bytes_n > DSTOK__MAX_TOKEN_BYTES)
         return dstok__json_fail(&h->doc, DSTOK_E_LIMIT, it->key, h->r.err,
                                 "a token has %zu bytes; the limit is %zu", bytes_n, DSTOK__MAX_TOKEN_BYTES);
     DSTOK_TRY(dstok__spec_token(h->r.s, mapped ? (const char *)h->joined.data : key, bytes_n, id, h->r.err));
-    h->r.s->tokens[h->r.s->n_tokens - 1].literal = !mapped;
-    return DSTOK_OK;
+    h->r.s->tokens[h->r.s->n_tokens - 1].literal = h->byte_level && !mapped;
+    return dstok__hf_token_bytes(h, key, n);
 }
 
 static dstok_status add_entry(dstok__hf *h, const dstok__json_iter *it) {
@@ -156,17 +167,30 @@ static dstok_status mark_taken(dstok__hf *h, const dstok__hf_model *m) {
 
 /* ---- what needs the vocabulary ---- */
 
-/* byte_fallback never acts when every byte has its token: then no character is unknown. */
+/* The tokens "<0x00>" to "<0xFF>", in capitals, as byte_fallback looks for them. */
+static void find_byte_tokens(dstok__hf *h) {
+    for (unsigned b = 0; b < 256; b++) {
+        char name[8];
+        snprintf(name, sizeof name, "<0x%02X>", b);
+        uint32_t index = dstok__map_get(&h->vocab, name, 6);
+        if (index != UINT32_MAX) h->r.s->fallback_ids[b] = h->r.s->tokens[index].id;
+    }
+}
+
+/* With byte atoms byte_fallback never acts when every byte has its token: then no character is unknown. */
 static dstok_status check_fallback(dstok__hf *h, const dstok__hf_model *m) {
     bool have[256] = {false};
-    const dstok__spec *s = h->r.s;
-    if (!h->byte_fallback) return DSTOK_OK;
+    dstok__spec *s = h->r.s;
+    find_byte_tokens(h);
+    s->byte_fallback = h->byte_fallback && !h->byte_level;
+    if (!h->byte_fallback || !h->byte_level) return DSTOK_OK;
     for (size_t i = 0; i < s->n_tokens; i++) {
-        if (s->tokens[i].n == 1 && !s->tokens[i].literal) have[(unsigned char)s->tokens[i].bytes[0]] = true;
+        if (s->tokens[i].n == 1 && !s->tokens[i].literal) have[(unsigned char)s->tokens[i].text[0]] = true;
     }
-    if (memchr(have, false, sizeof have) == NULL) return DSTOK_OK;
-    return dstok__json_fail(&h->doc, DSTOK_E_UNSUPPORTED, m->at, h->r.err,
-                            "not supported yet: byte_fallback where some byte has no token");
+    if (memchr(have, false, sizeof have) == NULL && h->affix_at == 0) return DSTOK_OK;
+    return dstok__json_fail(
+        &h->doc, DSTOK_E_UNSUPPORTED, m->at, h->r.err,
+        "not supported: byte_fallback of a byte-level vocabulary where some byte has no token");
 }
 
 static dstok_status read_unk(dstok__hf *h, const dstok__hf_model *m) {
@@ -189,6 +213,8 @@ dstok_status dstok__hf_vocab(dstok__hf *h, const dstok__hf_model *m) {
         return dstok__json_fail(&h->doc, DSTOK_E_FORMAT, m->at, h->r.err, "the model has no vocab");
     if (dstok__json_kind_at(&h->doc, m->vocab) != DSTOK__JSON_OBJECT)
         return dstok__json_fail(&h->doc, DSTOK_E_FORMAT, m->vocab, h->r.err, "vocab must be an object");
+    DSTOK_TRY(map_affix(h, &h->r.s->prefix, &h->r.s->prefix_n));
+    DSTOK_TRY(map_affix(h, &h->r.s->suffix, &h->r.s->suffix_n));
     dstok__json_iter_init(&it, &h->doc, m->vocab);
     while (dstok__json_next(&it)) DSTOK_TRY(add_entry(h, &it));
     DSTOK_TRY(mark_taken(h, m));

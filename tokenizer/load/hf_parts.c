@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Components of tokenizer.json: walking Sequences, and the two kinds that need nothing more: normalizer and decoder. */
+/* Components of tokenizer.json: walking Sequences, and the members that several kinds of component have. */
 #include "hf.h"
 
 #include <string.h>
 
-dstok_status dstok__hf_unsupported(dstok__hf *h, size_t at, const char *what, const char *type,
-                                   const char *const *later) {
-    for (; *later != NULL; later++) {
-        if (strcmp(*later, type) == 0)
-            return dstok__json_fail(&h->doc, DSTOK_E_UNSUPPORTED, at, h->r.err,
-                                    "not supported yet: %s \"%s\"", what, type);
-    }
+#include "../text/utf8.h"
+
+dstok_status dstok__hf_unsupported(dstok__hf *h, size_t at, const char *what, const char *type) {
     return dstok__json_fail(&h->doc, DSTOK_E_UNSUPPORTED, at, h->r.err,
                             "not supported: %s type \"%s\" is unknown", what, type);
 }
@@ -53,42 +49,38 @@ dstok_status dstok__hf_parts(dstok__hf *h, size_t at, const char *what, const ch
     return DSTOK_OK;
 }
 
-/* ---- normalizer ---- */
+/* ---- members ---- */
 
-static const char *const later_normalizers[] = {
-    "BertNormalizer", "Bert",        "Strip",   "StripAccents", "Nmt",
-    "Replace",        "Precompiled", "Prepend", "ByteLevel",    NULL};
+dstok_status dstok__hf_pattern(dstok__hf *h, size_t owner, size_t at, bool *is_regex, const char **text,
+                               size_t *n) {
+    dstok__field f[] = {{"Regex", 0}, {"String", 0}};
+    if (at == 0) return dstok__json_fail(&h->doc, DSTOK_E_FORMAT, owner, h->r.err, "\"pattern\" is missing");
+    DSTOK_TRY(dstok__read_fields(&h->r, at, "\"pattern\"", f, 2));
+    if ((f[0].at == 0) == (f[1].at == 0))
+        return dstok__json_fail(&h->doc, DSTOK_E_FORMAT, at, h->r.err,
+                                "\"pattern\" must hold either \"Regex\" or \"String\"");
+    *is_regex = f[0].at != 0;
+    DSTOK_TRY(dstok__read_string(&h->r, at, f[0].at + f[1].at, "the pattern", text, n));
+    if (*n == 0)
+        return dstok__json_fail(&h->doc, DSTOK_E_UNSUPPORTED, at, h->r.err,
+                                "not supported: an empty pattern");
+    return dstok__spec_copy(h->r.s, *text, *n, text, h->r.err);
+}
 
-static dstok_status add_normalizer(dstok__hf *h, const char *type, size_t at) {
-    static const char *const names[] = {"NFC", "NFD", "NFKC", "NFKD", "Lowercase"};
-    static const dstok__norm_kind kinds[] = {DSTOK__NORM_NFC, DSTOK__NORM_NFD, DSTOK__NORM_NFKC,
-                                             DSTOK__NORM_NFKD, DSTOK__NORM_LOWERCASE};
-    dstok__spec *s = h->r.s;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (strcmp(type, names[i]) != 0) continue;
-        if (s->n_norms == DSTOK__MAX_NORMS)
-            return dstok__json_fail(&h->doc, DSTOK_E_LIMIT, at, h->r.err, "more than %d normalizers",
-                                    DSTOK__MAX_NORMS);
-        s->norms[s->n_norms++] = kinds[i];
+dstok_status dstok__hf_char(dstok__hf *h, size_t owner, size_t at, const char *what, const char **text,
+                            size_t *n) {
+    size_t width = 0;
+    DSTOK_TRY(dstok__read_string(&h->r, owner, at, what, text, n));
+    if (*n > 0) (void)dstok__utf8_get((const uint8_t *)*text, &width);
+    if (width != *n || *n == 0)
+        return dstok__json_fail(&h->doc, DSTOK_E_FORMAT, at, h->r.err, "%s must be one character", what);
+    return dstok__spec_copy(h->r.s, *text, *n, text, h->r.err);
+}
+
+dstok_status dstok__hf_number(dstok__hf *h, size_t at, const char *what, uint32_t *value) {
+    if (at == 0) return DSTOK_OK;
+    if (dstok__json_kind_at(&h->doc, at) == DSTOK__JSON_NUMBER &&
+        dstok__json_uint(&h->doc, at, UINT32_MAX, value))
         return DSTOK_OK;
-    }
-    return dstok__hf_unsupported(h, at, "normalizer", type, later_normalizers);
-}
-
-dstok_status dstok__hf_normalizer(dstok__hf *h, size_t at) {
-    return dstok__hf_parts(h, at, "normalizer", "normalizers", add_normalizer);
-}
-
-/* ---- decoder ---- */
-
-static const char *const later_decoders[] = {"BPEDecoder", "WordPiece", "Metaspace",    "CTC", "Replace",
-                                             "Fuse",       "Strip",     "ByteFallback", NULL};
-
-static dstok_status check_decoder(dstok__hf *h, const char *type, size_t at) {
-    if (strcmp(type, "ByteLevel") == 0) return DSTOK_OK;
-    return dstok__hf_unsupported(h, at, "decoder", type, later_decoders);
-}
-
-dstok_status dstok__hf_decoder(dstok__hf *h, size_t at) {
-    return dstok__hf_parts(h, at, "decoder", "decoders", check_decoder);
+    return dstok__json_fail(&h->doc, DSTOK_E_FORMAT, at, h->r.err, "%s must be a whole number", what);
 }

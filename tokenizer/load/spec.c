@@ -8,6 +8,7 @@
 
 void dstok__spec_init(dstok__spec *s, const dstok_alloc *al) {
     *s = (dstok__spec){.unk_id = DSTOK__NO_ID};
+    for (unsigned b = 0; b < 256; b++) s->fallback_ids[b] = DSTOK__NO_ID;
     dstok__arena_init(&s->arena, al, DSTOK__MAX_ARENA);
 }
 
@@ -51,9 +52,22 @@ dstok_status dstok__spec_token(dstok__spec *s, const void *bytes, size_t n, uint
     DSTOK_TRY(grow(s, (void **)&s->tokens, &s->cap_tokens, s->n_tokens, sizeof *s->tokens, DSTOK__MAX_IDS,
                    "tokens", err));
     dstok__token token = {.n = (uint32_t)n, .id = id};
-    DSTOK_TRY(dstok__spec_copy(s, bytes, n, &token.bytes, err));
+    DSTOK_TRY(dstok__spec_copy(s, bytes, n, &token.text, err));
+    token.bytes = token.text;
+    token.bytes_n = token.n;
     s->tokens[s->n_tokens++] = token;
     return DSTOK_OK;
+}
+
+dstok_status dstok__spec_token_bytes(dstok__spec *s, const void *bytes, size_t n, dstok_error *err) {
+    dstok__token *token = &s->tokens[s->n_tokens - 1];
+    if (n > DSTOK__MAX_TOKEN_BYTES)
+        return dstok__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, 0,
+                           "token %u decodes to %zu bytes; the limit is %zu", token->id, n,
+                           DSTOK__MAX_TOKEN_BYTES);
+    if (n == token->n && (n == 0 || memcmp(bytes, token->text, n) == 0)) return DSTOK_OK;
+    token->bytes_n = (uint32_t)n;
+    return dstok__spec_copy(s, bytes, n, &token->bytes, err);
 }
 
 dstok_status dstok__spec_merge(dstok__spec *s, uint32_t left, uint32_t right, uint32_t product,
@@ -72,6 +86,7 @@ dstok_status dstok__spec_added(dstok__spec *s, const dstok__added *added, dstok_
                    "added tokens", err));
     dstok__added copy = *added;
     DSTOK_TRY(dstok__spec_copy(s, added->content, added->n, &copy.content, err));
+    if (added->bytes != NULL) DSTOK_TRY(dstok__spec_copy(s, added->bytes, added->bytes_n, &copy.bytes, err));
     s->added[s->n_added++] = copy;
     return DSTOK_OK;
 }

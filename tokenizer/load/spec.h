@@ -4,14 +4,23 @@
 #define DSTOK_LOAD_SPEC_H
 
 #include "../base/base.h"
+#include "../bpe/decoder.h"
 #include "../pretok/pretok.h"
 #include "../text/normalize.h"
 
 typedef struct dstok__token {
-    const char *bytes; /* what the token decodes to; n bytes, in the arena */
+    const char *
+        text; /* what the model matches: bytes (byte atoms) or UTF-8 with its affixes; n bytes, in the arena */
     uint32_t n;
     uint32_t id;
-    bool literal; /* its key has characters outside the byte-level map: it never equals a pretoken */
+    const char
+        *bytes; /* what it decodes to by itself (dstok__dec_token); bytes_n bytes; often the same as text */
+    uint32_t bytes_n;
+    float score; /* MODEL_SCORES */
+    bool
+        literal; /* no text becomes it: its key has characters outside the byte-level map, or it is a control, unknown
+                       or byte piece of SentencePiece */
+    bool is_unused; /* MODEL_SCORES: merges may pass through it, but it is taken apart again */
 } dstok__token;
 
 typedef struct dstok__merge {
@@ -22,8 +31,13 @@ typedef struct dstok__added {
     const char *content; /* n bytes, in the arena */
     uint32_t n;
     uint32_t id;
+    const char *bytes; /* what it decodes to; bytes_n bytes; NULL: its content */
+    uint32_t bytes_n;
     bool special, single_word, lstrip, rstrip, normalized;
     bool shadows; /* a model token of another text has this id, too: the id decodes to this one */
+    bool
+        by_name_only; /* matched only where the caller lists it (SentencePiece control pieces are never found
+                         in text) */
     bool
         is_named; /* a chat template or tokenizer_config.json names it: a control token, whatever else it is */
 } dstok__added;
@@ -36,7 +50,9 @@ typedef struct dstok__template_item {
 
 typedef enum dstok__model_kind {
     DSTOK__MODEL_MERGES, /* a list of merges in rank order (tokenizer.json) */
-    DSTOK__MODEL_RANKS /* token id = rank; any two neighbours whose joined bytes are a token merge (.tiktoken) */
+    DSTOK__MODEL_RANKS, /* token id = rank; any two neighbours whose joined bytes are a token merge (.tiktoken) */
+    DSTOK__MODEL_SCORES /* any two neighbours whose joined text is a token merge, highest score first
+                           (SentencePiece) */
 } dstok__model_kind;
 
 #define DSTOK__NO_ID UINT32_MAX
@@ -51,18 +67,27 @@ typedef struct dstok__spec {
     dstok__merge *merges; /* MODEL_MERGES: rank = index; of equal pairs the last one counts */
     size_t n_merges, cap_merges;
     bool ignore_merges; /* a pretoken that is a token as a whole is not merged */
+    bool char_atoms;    /* merging starts from characters (SentencePiece style), not from bytes */
+    bool byte_fallback; /* a character without a token becomes its bytes' tokens, if all of them have one */
+    bool late_fallback; /* byte_fallback comes after merging (SentencePiece), not before it (Hugging Face) */
+    uint32_t fallback_ids[256]; /* "<0x00>" ... "<0xFF>"; DSTOK__NO_ID: none */
+    const char *prefix,
+        *suffix; /* continuing_subword_prefix, end_of_word_suffix, as in token texts; NUL-terminated */
+    size_t prefix_n, suffix_n; /* 0: none */
     bool fuse_unk;
     uint32_t unk_id; /* DSTOK__NO_ID: none */
 
     dstok__added *added; /* in file order, ids as the reference numbers them */
     size_t n_added, cap_added;
 
-    dstok__norm_kind norms[DSTOK__MAX_NORMS];
+    dstok__norm norms[DSTOK__MAX_NORMS]; /* strings in the arena */
     size_t n_norms;
-    dstok__step steps[DSTOK__MAX_STEPS];
+    dstok__step steps[DSTOK__MAX_STEPS]; /* strings in the arena */
     size_t n_steps;
-    bool
-        prefix_space; /* ByteLevel(add_prefix_space) as the first step: a piece that starts otherwise gets a blank */
+    dstok__dec decs[DSTOK__MAX_DECS]; /* strings in the arena */
+    size_t n_decs;
+    bool trim_offsets;      /* hf spans: ByteLevel or Roberta as post_processor take blanks off the spans */
+    bool trim_keeps_prefix; /* ... its add_prefix_space */
 
     dstok__template_item *template_items; /* NULL: just the text */
     size_t n_template, cap_template;
@@ -77,6 +102,8 @@ void dstok__spec_free(dstok__spec *s);
 
 /* Appenders: each returns E_NOMEM or E_LIMIT (with err filled). Strings are copied into the arena. */
 dstok_status dstok__spec_token(dstok__spec *s, const void *bytes, size_t n, uint32_t id, dstok_error *err);
+/* The token added last decodes to these bytes, not to its text. */
+dstok_status dstok__spec_token_bytes(dstok__spec *s, const void *bytes, size_t n, dstok_error *err);
 dstok_status dstok__spec_merge(dstok__spec *s, uint32_t left, uint32_t right, uint32_t product,
                                dstok_error *err);
 dstok_status dstok__spec_added(dstok__spec *s, const dstok__added *added, dstok_error *err);
@@ -113,8 +140,20 @@ dstok_status dstok__load_hf(dstok__spec *s, const char *data, size_t n, const ch
 dstok_status dstok__load_chat_template(dstok__spec *s, const char *text, size_t n, dstok_error *err);
 
 /* A rank file (tiktoken.c). pattern: a name of dstok__pattern_by_name, or a regular expression, or NULL = from meta
- * (the text of X.tiktoken.meta.json, may be NULL), else from the file's sha256, else an error that lists the names. */
+ * (the text of X.tiktoken.meta.json, may be NULL), else from the file's sha256, else an error that lists the
+ * names. */
 dstok_status dstok__load_tiktoken(dstok__spec *s, const char *data, size_t n, const char *pattern,
                                   const char *meta, size_t meta_n, dstok_error *err);
+
+/* tekken.json of mistral-common (tekken.c). */
+dstok_status dstok__load_tekken(dstok__spec *s, const char *data, size_t n, dstok_error *err);
+
+/* A SentencePiece model file (sentencepiece.c): BPE only. */
+dstok_status dstok__load_sentencepiece(dstok__spec *s, const char *data, size_t n, dstok_error *err);
+bool dstok__looks_like_sentencepiece(const char *data, size_t n);
+
+/* The tokenizer metadata of a GGUF file (gguf.c): data may be the head of the file only, as long as it holds all
+ * metadata. */
+dstok_status dstok__load_gguf(dstok__spec *s, const char *data, size_t n, dstok_error *err);
 
 #endif

@@ -179,7 +179,7 @@ static dstok_status set_normalizer(dstok__tiktoken *t, const meta *m) {
     if (!dstok__text_is(text, n, "NFC"))
         return dstok__json_fail(&t->doc, DSTOK_E_UNSUPPORTED, m->normalizer, t->err,
                                 "not supported: normalizer \"%s\" (only \"NFC\")", DSTOK__QUOTE(text, n, q));
-    t->s->norms[t->s->n_norms++] = DSTOK__NORM_NFC;
+    t->s->norms[t->s->n_norms++] = (dstok__norm){.kind = DSTOK__NORM_NFC};
     return DSTOK_OK;
 }
 

@@ -61,9 +61,16 @@ static dstok_status sort_entries(dstok__added_set *set) {
     return DSTOK_OK;
 }
 
+static bool is_sorted(const dstok__added_set *set) {
+    for (size_t i = 1; i < set->n; i++) {
+        if (by_text(&set->entries[i - 1], &set->entries[i]) >= 0) return false;
+    }
+    return true;
+}
+
 dstok_status dstok__added_build(dstok__added_set *set) {
     if (set->n == 0) return DSTOK_OK;
-    DSTOK_TRY(sort_entries(set));
+    if (!is_sorted(set)) DSTOK_TRY(sort_entries(set));
     set->starts = dstok__alloc_zeroed(set->al, START_WORDS, sizeof *set->starts);
     if (set->starts == NULL) return DSTOK_E_NOMEM;
     for (size_t i = 0; i < set->n; i++) {
@@ -159,15 +166,16 @@ bool dstok__added_find(const dstok__added_set *set, const uint8_t *text, size_t 
             continue;
         }
         size_t end = i + e->n;
-        if (verdict == DSTOK__CONSUME || (e->single_word && !stands_alone(text, len, i, end))) {
+        if (verdict == DSTOK__CONSUME ||
+            ((e->flags & DSTOK__ADDED_SINGLE_WORD) && !stands_alone(text, len, i, end))) {
             i = end;
             continue;
         }
         *refused = verdict == DSTOK__REFUSE;
         match->entry = e;
         match->inner = i;
-        match->begin = e->lstrip ? skip_blanks_back(text, i, pos) : i;
-        match->end = e->rstrip ? skip_blanks(text, len, end) : end;
+        match->begin = e->flags & DSTOK__ADDED_LSTRIP ? skip_blanks_back(text, i, pos) : i;
+        match->end = e->flags & DSTOK__ADDED_RSTRIP ? skip_blanks(text, len, end) : end;
         return true;
     }
     return false;

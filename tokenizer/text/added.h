@@ -9,8 +9,15 @@ typedef struct dstok__added_entry {
     const uint8_t *text; /* n bytes to be found */
     uint32_t n;
     uint32_t id;
-    bool special, control, single_word, lstrip, rstrip;
+    uint32_t flags; /* DSTOK__ADDED_* */
 } dstok__added_entry;
+
+#define DSTOK__ADDED_SPECIAL     1u
+#define DSTOK__ADDED_SINGLE_WORD 2u
+#define DSTOK__ADDED_LSTRIP      4u
+#define DSTOK__ADDED_RSTRIP      8u
+#define DSTOK__ADDED_CONTROL     16u
+#define DSTOK__ADDED_BY_NAME     32u /* found only where the caller lists it */
 
 /* The entries in byte order, and which pairs of first two bytes begin one. Immutable after the build. */
 typedef struct dstok__added_set {
@@ -23,7 +30,8 @@ typedef struct dstok__added_set {
 void dstok__added_init(dstok__added_set *set, const dstok_alloc *al);
 void dstok__added_free(dstok__added_set *set);
 dstok_status dstok__added_put(dstok__added_set *set, const dstok__added_entry *entry);
-dstok_status dstok__added_build(dstok__added_set *set); /* sorts; of equal texts the one put last stays */
+dstok_status dstok__added_build(
+    dstok__added_set *set); /* sorts, unless they are in order; of equal texts the one put last stays */
 
 /* What a policy says about one occurrence. */
 typedef enum dstok__verdict {

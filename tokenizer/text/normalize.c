@@ -1,369 +1,198 @@
 /* SPDX-License-Identifier: MIT */
-/* Normalisation that notes what changed: decompose, order and compose a few characters at a time. */
-#include "normalize.h"
-#include "utf8.h"
+/* A list of operations made ready, how much they can make of a text, and running them. */
+#include "norm.h"
 
-#include "../../data/unicode/unicode.h"
+#include "../../simd/simd.h"
 
-#include <string.h>
-#include <utf8proc.h>
+/* Bert is five operations. */
+enum { MAX_PARTS = 5 };
 
-enum { MAX_DECOMPOSITION = 18, ASCII_BLOCK = 8 };
-
-/* A character between decomposition and output. */
-typedef struct dstok__norm_char {
-    uint32_t cp;
-    uint32_t ccc;      /* canonical combining class */
-    size_t begin, end; /* the source bytes it came from */
-    size_t floor;      /* smallest begin of this and all later ones */
-} norm_char;
-
-/* One kind being applied to one text. */
-typedef struct pass {
-    dstok__normalized *n;
-    const uint8_t *src;
-    size_t len;
-    size_t copied; /* what stands before this in src is in n->spare, changed or not */
-    size_t n_chars;
-    unsigned inert; /* flag of the code points that the form leaves alone */
-    unsigned whole; /* flag of the code points that do not decompose */
-    utf8proc_option_t decompose;
-    bool compose;
-} pass;
-
-/* The first byte at or after pos that is not ASCII. */
-static size_t ascii_end(const uint8_t *s, size_t len, size_t pos) {
-    for (; len - pos >= ASCII_BLOCK; pos += ASCII_BLOCK) {
-        uint64_t block;
-        memcpy(&block, s + pos, ASCII_BLOCK);
-        if ((block & 0x8080808080808080u) != 0) break;
-    }
-    while (pos < len && s[pos] < 0x80) pos++;
-    return pos;
-}
-
-/* ---- writing the result ---- */
-
-/* Each edit but a prefix stands for source bytes of its own, so the source bounds the growth. */
-static dstok_status grow_edits(const dstok_alloc *al, dstok__edit **edits, size_t *cap, size_t need) {
-    return dstok__grow(al, (void **)edits, cap, need, sizeof **edits, SIZE_MAX);
-}
-
-static dstok_status set_edit(dstok__edit *e, size_t out, size_t out_n, size_t src, size_t src_n) {
-    if (out_n > UINT32_MAX || src_n > UINT32_MAX) return DSTOK_E_LIMIT;
-    *e = (dstok__edit){out, src, (uint32_t)out_n, (uint32_t)src_n};
-    return DSTOK_OK;
-}
-
-/* Notes that the next out_n bytes of the result stand for src[begin, end), after copying what precedes it. */
-static dstok_status begin_edit(pass *p, size_t begin, size_t end, size_t out_n) {
-    dstok__normalized *n = p->n;
-    DSTOK_TRY(dstok__buf_append(&n->spare, p->src + p->copied, begin - p->copied));
-    DSTOK_TRY(grow_edits(n->spare.al, &n->later, &n->cap_later, n->n_later + 1));
-    DSTOK_TRY(set_edit(&n->later[n->n_later], n->spare.len, out_n, begin, end - begin));
-    n->n_later++;
-    p->copied = end;
-    return DSTOK_OK;
-}
-
-/* ---- the normal forms ---- */
-
-/* In the 9.0 view, like all that follows: younger code points are inert in our tables, so utf8proc, which may
- * know them, is not asked. */
-static uint32_t combining_class(uint32_t cp) {
-    if ((dstok__uc_record(cp) & DSTOK_UC_NFD_INERT) != 0) return 0;
-    return (uint32_t)utf8proc_get_property((utf8proc_int32_t)cp)->combining_class;
-}
-
-/* The full decomposition of cp. */
-static size_t decompose(const pass *p, uint32_t cp, utf8proc_int32_t parts[MAX_DECOMPOSITION]) {
-    if ((dstok__uc_record(cp) & p->whole) == 0) {
-        int unused = 0;
-        utf8proc_ssize_t n =
-            utf8proc_decompose_char((utf8proc_int32_t)cp, parts, MAX_DECOMPOSITION, p->decompose, &unused);
-        if (n > 0 && n <= MAX_DECOMPOSITION) return (size_t)n;
-    }
-    parts[0] = (utf8proc_int32_t)cp;
-    return 1;
-}
-
-/* The character that first and second compose to; 0 when they do not, or to a younger one. */
-static uint32_t composite(uint32_t first, uint32_t second) {
-    utf8proc_int32_t pair[2] = {(utf8proc_int32_t)first, (utf8proc_int32_t)second};
-    if (utf8proc_normalize_utf32(pair, 2, UTF8PROC_COMPOSE | UTF8PROC_STABLE) != 1) return 0;
-    return (dstok__uc_record((uint32_t)pair[0]) & DSTOK_UC_IN_9) != 0 ? (uint32_t)pair[0] : 0;
-}
-
-/* At most MAX_DECOMPOSITION characters come from one of the source, so the source bounds the growth. */
-static dstok_status reserve_chars(pass *p, size_t n) {
-    return dstok__grow(p->n->buf.al, (void **)&p->n->chars, &p->n->cap_chars, n, sizeof(norm_char), SIZE_MAX);
-}
-
-/* Sorts chars[begin, end) by combining class, keeping the order of equals: by counting, so that a hostile run
- * of marks costs no more than its length. */
-static dstok_status sort_marks(pass *p, size_t begin, size_t end) {
-    size_t n = end - begin, next[256] = {0}, sum = 0;
-    DSTOK_TRY(reserve_chars(p, p->n_chars + n));
-    norm_char *marks = p->n->chars + begin, *sorted = p->n->chars + p->n_chars;
-    for (size_t i = 0; i < n; i++) next[marks[i].ccc & 0xFF]++;
-    for (size_t c = 0; c < 256; c++) {
-        size_t count = next[c];
-        next[c] = sum;
-        sum += count;
-    }
-    for (size_t i = 0; i < n; i++) sorted[next[marks[i].ccc & 0xFF]++] = marks[i];
-    memcpy(marks, sorted, n * sizeof *marks);
-    return DSTOK_OK;
-}
-
-/* Canonical ordering: every run of marks by combining class. */
-static dstok_status order(pass *p) {
-    for (size_t begin = 0; begin < p->n_chars;) {
-        bool sorted = true;
-        size_t end = begin + 1;
-        for (; end < p->n_chars && p->n->chars[end].ccc != 0; end++)
-            if (p->n->chars[end - 1].ccc > p->n->chars[end].ccc) sorted = false;
-        if (!sorted) DSTOK_TRY(sort_marks(p, begin, end));
-        begin = end;
-    }
-    return DSTOK_OK;
-}
-
-/* Canonical composition: each character joins the last starter unless one between them blocks it. */
-static void compose(pass *p) {
-    norm_char *chars = p->n->chars;
-    size_t kept = 0, starter = SIZE_MAX;
-    for (size_t i = 0; i < p->n_chars; i++) {
-        norm_char c = chars[i];
-        if (starter != SIZE_MAX && (dstok__uc_record(c.cp) & DSTOK_UC_NFC_SECOND) != 0) {
-            bool blocked = kept - 1 != starter && chars[kept - 1].ccc >= c.ccc;
-            uint32_t joined = blocked ? 0 : composite(chars[starter].cp, c.cp);
-            if (joined != 0) {
-                chars[starter].cp = joined;
-                if (c.begin < chars[starter].begin) chars[starter].begin = c.begin;
-                if (c.end > chars[starter].end) chars[starter].end = c.end;
-                continue;
-            }
-        }
-        if (c.ccc == 0) starter = kept;
-        chars[kept++] = c;
-    }
-    p->n_chars = kept;
-}
-
-/* Writes chars[0, n), which came from src[begin, end), unless they are what stands there. */
-static dstok_status write_group(pass *p, const norm_char *chars, size_t n, size_t begin, size_t end) {
-    uint8_t bytes[4];
-    size_t size = 0, same = begin;
-    for (size_t i = 0; i < n; i++) {
-        size_t k = dstok__utf8_put(bytes, chars[i].cp);
-        if (end - same >= k && memcmp(p->src + same, bytes, k) == 0) same += k;
-        size += k;
-    }
-    if (same == end && size == end - begin) return DSTOK_OK;
-    DSTOK_TRY(begin_edit(p, begin, end, size));
-    for (size_t i = 0; i < n; i++)
-        DSTOK_TRY(dstok__buf_append(&p->n->spare, bytes, dstok__utf8_put(bytes, chars[i].cp)));
-    return DSTOK_OK;
-}
-
-/* Orders, composes and writes the characters gathered so far. They are cut wherever no later one came from
- * earlier source bytes, so that each piece has the smallest hull. */
-static dstok_status flush(pass *p) {
-    DSTOK_TRY(order(p));
-    if (p->compose) compose(p);
-    norm_char *chars = p->n->chars;
-    size_t floor = SIZE_MAX, ceiling = 0, from = 0;
-    for (size_t i = p->n_chars; i-- > 0;) {
-        if (chars[i].begin < floor) floor = chars[i].begin;
-        chars[i].floor = floor;
-    }
-    for (size_t i = 0; i < p->n_chars; i++) {
-        if (chars[i].end > ceiling) ceiling = chars[i].end;
-        if (i + 1 < p->n_chars && chars[i + 1].floor < ceiling) continue;
-        DSTOK_TRY(write_group(p, chars + from, i + 1 - from, chars[from].floor, ceiling));
-        from = i + 1;
-    }
-    p->n_chars = 0;
-    return DSTOK_OK;
-}
-
-/* Gathers the decomposition of the character src[begin, end), flushing first when it starts with a starter
- * that composes with nothing before it. */
-static dstok_status gather(pass *p, uint32_t cp, size_t begin, size_t end) {
-    utf8proc_int32_t parts[MAX_DECOMPOSITION];
-    size_t n = decompose(p, cp, parts);
-    uint32_t head = (uint32_t)parts[0];
-    if (p->n_chars != 0 && combining_class(head) == 0 && (dstok__uc_record(head) & DSTOK_UC_NFC_SECOND) == 0)
-        DSTOK_TRY(flush(p));
-    DSTOK_TRY(reserve_chars(p, p->n_chars + n));
-    for (size_t i = 0; i < n; i++) {
-        uint32_t part = (uint32_t)parts[i];
-        p->n->chars[p->n_chars++] = (norm_char){part, combining_class(part), begin, end, 0};
-    }
-    return DSTOK_OK;
-}
-
-/* The first character at or after pos that the form may change. */
-static size_t inert_end(const pass *p, size_t pos) {
-    while (pos < p->len) {
-        if (p->src[pos] < 0x80) {
-            pos = ascii_end(p->src, p->len, pos);
-            continue;
-        }
-        size_t size;
-        if ((dstok__uc_record(dstok__utf8_get(p->src + pos, &size)) & p->inert) == 0) break;
-        pos += size;
-    }
-    return pos;
-}
-
-/* Passes over inert text, and rewrites the stretches between. */
-static dstok_status apply_form(pass *p) {
-    size_t pos = 0;
-    for (;;) {
-        size_t at = inert_end(p, pos), size;
-        if (at == p->len) return DSTOK_OK;
-        if (p->compose && at > pos) /* the last inert character may compose with what follows */
-            do at--;
-            while ((p->src[at] & 0xC0) == 0x80);
-        do {
-            uint32_t cp = dstok__utf8_get(p->src + at, &size);
-            DSTOK_TRY(gather(p, cp, at, at + size));
-            at += size;
-        } while (at < p->len && (dstok__uc_record(dstok__utf8_get(p->src + at, &size)) & p->inert) == 0);
-        DSTOK_TRY(flush(p));
-        pos = at;
-    }
-}
-
-/* ---- Lowercase ---- */
-
-/* Lower-case mappings the reference has (Unicode 17.0) and utf8proc 2.8 (Unicode 15.0) lacks, in order. */
-static const struct {
-    uint32_t first, last;
-    int32_t delta;
-} younger_lower[] = {
-    {0x1C89, 0x1C89, 1},    {0xA7CB, 0xA7CB, -42343}, {0xA7CC, 0xA7CC, 1}, {0xA7CE, 0xA7CE, 1},
-    {0xA7D2, 0xA7D2, 1},    {0xA7D4, 0xA7D4, 1},      {0xA7DA, 0xA7DA, 1}, {0xA7DC, 0xA7DC, -42561},
-    {0x10D50, 0x10D65, 32}, {0x16EA0, 0x16EB8, 27},
+struct dstok__normalizer {
+    const dstok_alloc *al;
+    size_t n, cap;
+    bool needs_regex;
+    dstok__norm_op ops[]; /* cap of them, n in use */
 };
 
-/* Puts the lower case of one character into out, with no rules of language or context. */
-static size_t lower(uint32_t cp, uint8_t out[4]) {
-    if (cp == 0x130) { /* the one character that becomes two */
-        memcpy(out, "i\xCC\x87", 3);
-        return 3;
-    }
-    for (size_t i = 0; i < sizeof younger_lower / sizeof *younger_lower && cp >= younger_lower[i].first; i++)
-        if (cp <= younger_lower[i].last)
-            return dstok__utf8_put(out, (uint32_t)((int32_t)cp + younger_lower[i].delta));
-    return dstok__utf8_put(out, (uint32_t)utf8proc_tolower((utf8proc_int32_t)cp));
+/* ---- making ready ---- */
+
+typedef dstok_status ready_fn(const dstok_alloc *al, dstok__norm_op *op, dstok_error *err);
+
+static dstok_status out_of_memory(dstok_error *err) {
+    return dstok__fail(err, DSTOK_E_NOMEM, DSTOK_NO_OFFSET, 0, "out of memory");
 }
 
-/* The first byte at or after pos that is not ASCII, or an ASCII capital. */
-static size_t lower_ascii_end(const uint8_t *s, size_t len, size_t pos) {
-    const uint64_t each = 0x0101010101010101u, high = 0x80 * each;
-    for (; len - pos >= ASCII_BLOCK; pos += ASCII_BLOCK) {
-        uint64_t block;
-        memcpy(&block, s + pos, ASCII_BLOCK);
-        /* in ASCII bytes the sums set the high bit from 'A' on, and from 'Z' + 1 on */
-        uint64_t capitals = (block + (0x80 - 'A') * each) & ~(block + (0x80 - 'Z' - 1) * each);
-        if (((block | capitals) & high) != 0) break;
-    }
-    while (pos < len && s[pos] < 0x80 && (s[pos] < 'A' || s[pos] > 'Z')) pos++;
-    return pos;
-}
-
-static dstok_status apply_lowercase(pass *p) {
-    for (size_t pos = 0;;) {
-        pos = lower_ascii_end(p->src, p->len, pos);
-        if (pos == p->len) return DSTOK_OK;
-        size_t size;
-        uint8_t bytes[4];
-        size_t n = lower(dstok__utf8_get(p->src + pos, &size), bytes);
-        if (n != size || memcmp(bytes, p->src + pos, n) != 0) {
-            DSTOK_TRY(begin_edit(p, pos, pos + size, n));
-            DSTOK_TRY(dstok__buf_append(&p->n->spare, bytes, n));
-        }
-        pos += size;
-    }
-}
-
-/* ---- one kind after another ---- */
-
-/* Joins n->edits (source to middle) with n->later (middle to result): edits that overlap in the middle become
- * one. The shifts are differences of positions, in arithmetic modulo 2^64. */
-static dstok_status join_edits(dstok__normalized *n) {
-    size_t n_a = n->n_edits, n_b = n->n_later, i = 0, j = 0, to = 0;
-    DSTOK_TRY(grow_edits(n->buf.al, &n->edits, &n->cap_edits, n_a + n_b));
-    dstok__edit *a = n->edits + n_b; /* out of the way: writing never overtakes reading */
-    const dstok__edit *b = n->later;
-    memmove(a, n->edits, n_a * sizeof *a);
-    size_t src_shift = 0, out_shift = 0;
-    while (i < n_a || j < n_b) {
-        bool take_a = j == n_b || (i < n_a && a[i].out <= b[j].src), take_b = !take_a;
-        size_t begin = take_a ? a[i].out : b[j].src, end = begin;
-        size_t src = begin + src_shift, out = begin + out_shift;
-        while (take_a || take_b) {
-            size_t edit_end = take_a ? a[i].out + a[i].out_n : b[j].src + b[j].src_n;
-            if (edit_end > end) end = edit_end;
-            if (take_a) {
-                src_shift = a[i].src + a[i].src_n - edit_end;
-                i++;
-            } else {
-                out_shift = b[j].out + b[j].out_n - edit_end;
-                j++;
-            }
-            take_a = i < n_a && a[i].out < end;
-            take_b = !take_a && j < n_b && b[j].src < end;
-        }
-        DSTOK_TRY(set_edit(&n->edits[to++], out, end + out_shift - out, src, end + src_shift - src));
-    }
-    n->n_edits = to;
+static dstok_status ready_replace(const dstok_alloc *al, dstok__norm_op *op, dstok_error *err) {
+    size_t n = op->norm.pattern_n;
+    if (n > UINT32_MAX)
+        return dstok__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, 0, "a pattern of %zu bytes", n);
+    op->back = dstok__alloc_array(al, n, sizeof *op->back);
+    if (op->back == NULL && n > 0) return out_of_memory(err);
+    dstok__norm_back(op->norm.pattern, n, op->back);
     return DSTOK_OK;
 }
 
-/* The edits of the pass become those of n, or join them. */
-static dstok_status adopt_edits(dstok__normalized *n) {
-    if (n->n_edits != 0) return join_edits(n);
-    dstok__edit *edits = n->edits;
-    size_t cap = n->cap_edits;
-    n->edits = n->later, n->n_edits = n->n_later, n->cap_edits = n->cap_later;
-    n->later = edits, n->cap_later = cap;
-    return DSTOK_OK;
+static dstok_status ready_regex(const dstok_alloc *al, dstok__norm_op *op, dstok_error *err) {
+    return dstok__regex_new(al, op->norm.pattern, op->norm.pattern_n, DSTOK__DIALECT_ONIG, &op->regex, err);
 }
 
-static pass pass_for(dstok__normalized *n, dstok__norm_kind kind) {
-    pass p = {.n = n, .src = n->text, .len = n->len};
-    p.compose = kind == DSTOK__NORM_NFC || kind == DSTOK__NORM_NFKC;
-    if (kind == DSTOK__NORM_NFC || kind == DSTOK__NORM_NFD) {
-        p.inert = p.compose ? DSTOK_UC_NFC_INERT : DSTOK_UC_NFD_INERT;
-        p.whole = DSTOK_UC_NFD_INERT;
-        p.decompose = UTF8PROC_DECOMPOSE;
-    } else {
-        p.inert = p.compose ? DSTOK_UC_NFKC_INERT : DSTOK_UC_NFKD_INERT;
-        p.whole = DSTOK_UC_NFKD_INERT;
-        p.decompose = UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT;
+static dstok_status ready_map(const dstok_alloc *al, dstok__norm_op *op, dstok_error *err) {
+    return dstok__charsmap_read(al, op->norm.pattern, op->norm.pattern_n, &op->map, err);
+}
+
+static dstok_status add_piece(dstok__norm_op *op, const char *text, size_t n, dstok_error *err) {
+    if (n > UINT32_MAX || dstok__utf8_check((const uint8_t *)text, n) != n)
+        return dstok__fail(err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, 0, "a user-defined piece is no UTF-8");
+    dstok__added_entry entry = {.text = (const uint8_t *)text, .n = (uint32_t)n};
+    return n == 0 || dstok__added_put(&op->pieces, &entry) == DSTOK_OK ? DSTOK_OK : out_of_memory(err);
+}
+
+static dstok_status ready_spm(const dstok_alloc *al, dstok__norm_op *op, dstok_error *err) {
+    const char *text = op->norm.content, *stop = text + op->norm.content_n;
+    dstok__added_init(&op->pieces, al);
+    op->map = (dstok__charsmap){.growth = 1, .escaped_growth = 3};
+    if (op->norm.pattern_n > 0) DSTOK_TRY(ready_map(al, op, err));
+    while (text != stop) {
+        const char *end = memchr(text, '\0', (size_t)(stop - text));
+        if (end == NULL) end = stop;
+        DSTOK_TRY(add_piece(op, text, (size_t)(end - text), err));
+        text = end == stop ? stop : end + 1;
     }
-    return p;
+    return dstok__added_build(&op->pieces) == DSTOK_OK ? DSTOK_OK : out_of_memory(err);
 }
 
-/* Applies one kind to n->text: the result goes to n->spare, which then changes places with n->buf. */
-static dstok_status apply(dstok__normalized *n, dstok__norm_kind kind) {
-    pass p = pass_for(n, kind);
-    n->spare.len = n->n_later = 0;
-    DSTOK_TRY(kind == DSTOK__NORM_LOWERCASE ? apply_lowercase(&p) : apply_form(&p));
-    if (n->n_later == 0) return DSTOK_OK;
-    DSTOK_TRY(dstok__buf_append(&n->spare, p.src + p.copied, p.len - p.copied));
-    DSTOK_TRY(adopt_edits(n));
-    dstok__buf result = n->spare;
-    n->spare = n->buf;
-    n->buf = result;
-    n->text = result.data;
-    n->len = result.len;
+/* How each kind is applied, and made ready; NULL where there is nothing to make. Bert: see add_bert. */
+static const struct {
+    dstok__norm_fn *apply;
+    ready_fn *ready;
+} kinds[] = {
+    [DSTOK__NORM_NFC] = {dstok__norm_nfc, NULL},
+    [DSTOK__NORM_NFD] = {dstok__norm_nfd, NULL},
+    [DSTOK__NORM_NFKC] = {dstok__norm_nfkc, NULL},
+    [DSTOK__NORM_NFKD] = {dstok__norm_nfkd, NULL},
+    [DSTOK__NORM_LOWERCASE] = {dstok__norm_lowercase, NULL},
+    [DSTOK__NORM_STRIP] = {dstok__norm_strip, NULL},
+    [DSTOK__NORM_STRIP_ACCENTS] = {dstok__norm_strip_accents, NULL},
+    [DSTOK__NORM_REPLACE] = {dstok__norm_replace, ready_replace},
+    [DSTOK__NORM_REPLACE_REGEX] = {dstok__norm_replace_regex, ready_regex},
+    [DSTOK__NORM_PREPEND] = {dstok__norm_prepend, NULL},
+    [DSTOK__NORM_NMT] = {dstok__norm_nmt, NULL},
+    [DSTOK__NORM_BERT] = {NULL, NULL},
+    [DSTOK__NORM_BYTE_LEVEL] = {dstok__norm_byte_level, NULL},
+    [DSTOK__NORM_PRECOMPILED] = {dstok__norm_precompiled, ready_map},
+    [DSTOK__NORM_SPM] = {dstok__norm_spm, ready_spm},
+};
+
+static dstok__norm_op *add_op(dstok__normalizer *z, dstok__norm_fn *apply, const dstok__norm *norm) {
+    dstok__norm_op *op = &z->ops[z->n++];
+    *op = (dstok__norm_op){.apply = apply, .norm = *norm};
+    return op;
+}
+
+static void add_bert(dstok__normalizer *z, const dstok__norm *norm) {
+    if ((norm->flags & DSTOK__BERT_CLEAN) != 0) add_op(z, dstok__norm_bert_clean, norm);
+    if ((norm->flags & DSTOK__BERT_CHINESE) != 0) add_op(z, dstok__norm_bert_chinese, norm);
+    if ((norm->flags & DSTOK__BERT_STRIP_ACCENTS) != 0) {
+        add_op(z, dstok__norm_nfd, norm);
+        add_op(z, dstok__norm_bert_accents, norm);
+    }
+    if ((norm->flags & DSTOK__BERT_LOWERCASE) != 0) add_op(z, dstok__norm_lowercase, norm);
+}
+
+static dstok_status add_norm(dstok__normalizer *z, const dstok__norm *norm, dstok_error *err) {
+    if (norm->kind == DSTOK__NORM_BERT) {
+        add_bert(z, norm);
+        return DSTOK_OK;
+    }
+    if (norm->kind == DSTOK__NORM_REPLACE_REGEX) z->needs_regex = true;
+    dstok__norm_op *op = add_op(z, kinds[norm->kind].apply, norm);
+    ready_fn *ready = kinds[norm->kind].ready;
+    return ready == NULL ? DSTOK_OK : ready(z->al, op, err);
+}
+
+static size_t size_of(size_t cap) {
+    return sizeof(dstok__normalizer) + cap * sizeof(dstok__norm_op);
+}
+
+dstok_status dstok__normalizer_new(const dstok_alloc *al, const dstok__norm *ops, size_t n,
+                                   dstok__normalizer **out, dstok_error *err) {
+    *out = NULL;
+    if (n == 0) return DSTOK_OK;
+    if (n > DSTOK__MAX_NORMS)
+        return dstok__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, 0, "%zu normalizers, at most %d", n,
+                           DSTOK__MAX_NORMS);
+    dstok__normalizer *z = dstok__alloc(al, size_of(n * MAX_PARTS));
+    if (z == NULL) return out_of_memory(err);
+    *z = (dstok__normalizer){.al = al, .cap = n * MAX_PARTS};
+    for (size_t i = 0; i < n; i++) {
+        dstok_status status = add_norm(z, &ops[i], err);
+        if (status == DSTOK_OK) continue;
+        dstok__normalizer_free(z);
+        return status;
+    }
+    *out = z;
     return DSTOK_OK;
 }
+
+void dstok__normalizer_free(dstok__normalizer *z) {
+    if (z == NULL) return;
+    for (size_t i = 0; i < z->n; i++) {
+        dstok__norm_op *op = &z->ops[i];
+        dstok__regex_free(op->regex);
+        dstok__free(z->al, op->back, op->norm.pattern_n * sizeof *op->back);
+        if (op->pieces.al != NULL) dstok__added_free(&op->pieces);
+    }
+    dstok__free(z->al, z, size_of(z->cap));
+}
+
+bool dstok__normalizer_needs_regex(const dstok__normalizer *z) {
+    return z != NULL && z->needs_regex;
+}
+
+/* ---- the bound ---- */
+
+/* a * b + c, or SIZE_MAX when that does not fit. */
+static size_t scaled(size_t a, size_t b, size_t c) {
+    if (a == SIZE_MAX || b == SIZE_MAX || (b > 0 && a > (SIZE_MAX - c) / b)) return SIZE_MAX;
+    return a * b + c;
+}
+
+/* The content for every pattern_n bytes. */
+static size_t replace_bound(const dstok__norm *norm, size_t len) {
+    size_t n = norm->pattern_n, more = norm->content_n > n ? norm->content_n - n : 0;
+    if (n == 0) return scaled(len, 1, scaled(scaled(len, 1, 1), more, 0));
+    return scaled(len / n + (len % n != 0), more, len);
+}
+
+/* Of one operation. A factor and a summand, so that the bound of a text cut up is not above that of its bytes one by
+ * one. The factors of the forms are those of U+1D160, U+0390 and U+FDFA. */
+static size_t op_bound(const dstok__norm_op *op, size_t len) {
+    const dstok__norm *norm = &op->norm;
+    if (len == 0) return 0;
+    if (op->apply == dstok__norm_nfc || op->apply == dstok__norm_nfd) return scaled(len, 3, 0);
+    if (op->apply == dstok__norm_nfkc || op->apply == dstok__norm_nfkd) return scaled(len, 11, 0);
+    if (op->apply == dstok__norm_lowercase) return scaled(len, 1, len / 2 + len % 2);
+    if (op->apply == dstok__norm_bert_chinese) return scaled(len, 1, scaled(len / 3, 2, len % 3));
+    if (op->apply == dstok__norm_replace) return replace_bound(norm, len);
+    if (op->apply == dstok__norm_replace_regex)
+        return scaled(len, 1, scaled(scaled(len, 1, 1), norm->content_n, 0));
+    if (op->apply == dstok__norm_prepend) return scaled(len, 1, norm->content_n);
+    if (op->apply == dstok__norm_byte_level) return scaled(len, 2, 0);
+    if (op->apply == dstok__norm_precompiled) return scaled(len, op->map.growth, 0);
+    if (op->apply == dstok__norm_spm) {
+        bool escapes = (norm->flags & DSTOK__SPM_ESCAPE) != 0;
+        return scaled(len, escapes ? op->map.escaped_growth : op->map.growth, escapes ? 3 : 1);
+    }
+    return len;
+}
+
+size_t dstok__normalizer_bound(const dstok__normalizer *z, size_t len) {
+    if (z == NULL) return len;
+    for (size_t i = 0; i < z->n && len != SIZE_MAX; i++) len = op_bound(&z->ops[i], len);
+    return len;
+}
+
+/* ---- running ---- */
 
 void dstok__normalized_init(dstok__normalized *n, const dstok_alloc *al) {
     *n = (dstok__normalized){0};
@@ -375,63 +204,61 @@ void dstok__normalized_free(dstok__normalized *n) {
     const dstok_alloc *al = n->buf.al;
     dstok__free(al, n->edits, n->cap_edits * sizeof *n->edits);
     dstok__free(al, n->later, n->cap_later * sizeof *n->later);
-    dstok__free(al, n->chars, n->cap_chars * sizeof *n->chars);
+    dstok__free(al, n->from, n->cap_from * sizeof *n->from);
+    dstok__free(al, n->spare_from, n->cap_spare_from * sizeof *n->spare_from);
+    dstok__norm_free_chars(n);
     dstok__buf_free(&n->buf);
     dstok__buf_free(&n->spare);
     dstok__normalized_init(n, al);
 }
 
-dstok_status dstok__normalize(dstok__normalized *n, const dstok__norm_kind *kinds, size_t n_kinds,
-                              const uint8_t *src, size_t len, size_t max) {
+/* The text before any operation: itself. */
+static dstok_status begin(dstok__normalized *n, const uint8_t *src, size_t len, size_t max) {
     n->buf.max = n->spare.max = max;
     n->buf.len = n->n_edits = 0;
     n->text = src;
     n->len = len;
-    for (size_t i = 0; i < n_kinds; i++) DSTOK_TRY(apply(n, kinds[i]));
-    return n->len > max ? DSTOK_E_LIMIT : DSTOK_OK;
-}
-
-dstok_status dstok__normalized_prepend(dstok__normalized *n, const char *text, size_t text_n) {
-    if (text_n == 0) return DSTOK_OK;
-    DSTOK_TRY(grow_edits(n->buf.al, &n->edits, &n->cap_edits, n->n_edits + 1));
-    n->spare.len = 0;
-    DSTOK_TRY(dstok__buf_append(&n->spare, text, text_n));
-    DSTOK_TRY(dstok__buf_append(&n->spare, n->text, n->len));
-    memmove(n->edits + 1, n->edits, n->n_edits * sizeof *n->edits);
-    for (size_t i = 1; i <= n->n_edits; i++) n->edits[i].out += text_n;
-    DSTOK_TRY(set_edit(&n->edits[0], 0, text_n, 0, 0));
-    n->n_edits++;
-    dstok__buf result = n->spare;
-    n->spare = n->buf;
-    n->buf = result;
-    n->text = result.data;
-    n->len = result.len;
+    if (!n->want_from) return DSTOK_OK;
+    if (len >= DSTOK__NOWHERE) return DSTOK_E_LIMIT;
+    DSTOK_TRY(dstok__grow(n->buf.al, (void **)&n->from, &n->cap_from, len, sizeof *n->from, SIZE_MAX));
+    for (size_t i = 0; i < len; i++) n->from[i] = (uint32_t)i;
     return DSTOK_OK;
 }
 
-/* ---- mapping back ---- */
-
-void dstok__map_cursor_init(dstok__map_cursor *c, const dstok__normalized *n) {
-    *c = (dstok__map_cursor){.n = n};
+static dstok_status run_all(dstok__normalized *n, const dstok__norm_op *ops, size_t n_ops,
+                            dstok__regex_scratch *scratch, dstok_error *err) {
+    for (size_t i = 0; i < n_ops; i++) DSTOK_TRY(dstok__norm_run(n, &ops[i], scratch, err));
+    return n->len > n->buf.max ? DSTOK_E_LIMIT : DSTOK_OK;
 }
 
-static int64_t shift_after(const dstok__edit *e) {
-    return (int64_t)(e->src + e->src_n) - (int64_t)(e->out + e->out_n);
+dstok_status dstok__normalize(dstok__normalized *n, const dstok__normalizer *z, dstok__regex_scratch *scratch,
+                              const uint8_t *src, size_t len, size_t max, dstok_error *err) {
+    dstok_error found = {.status = DSTOK_OK};
+    dstok_status status = begin(n, src, len, max);
+    if (status == DSTOK_OK)
+        status = run_all(n, z == NULL ? NULL : z->ops, z == NULL ? 0 : z->n, scratch, &found);
+    if (status == DSTOK_OK) return DSTOK_OK;
+    if (found.status == DSTOK_OK && status == DSTOK_E_LIMIT)
+        return dstok__fail(err, status, DSTOK_NO_OFFSET, 0, "normalised text longer than %zu bytes", max);
+    if (found.status == DSTOK_OK) return out_of_memory(err);
+    if (err != NULL) *err = found;
+    return status;
 }
 
-dstok_span dstok__map_range(dstok__map_cursor *c, size_t begin, size_t end) {
-    const dstok__edit *edits = c->n->edits;
-    size_t n = c->n->n_edits;
-    for (; c->edit < n && edits[c->edit].out + edits[c->edit].out_n <= begin; c->edit++)
-        c->shift = shift_after(&edits[c->edit]);
-    size_t i = c->edit;
-    bool inside = i < n && edits[i].out <= begin;
-    uint64_t src = inside ? edits[i].src : (uint64_t)((int64_t)begin + c->shift);
-    if (end <= begin) return (dstok_span){src, src};
-    int64_t shift = c->shift;
-    for (; i < n && edits[i].out < end; i++) {
-        if (edits[i].out + edits[i].out_n > end) return (dstok_span){src, edits[i].src + edits[i].src_n};
-        shift = shift_after(&edits[i]);
+dstok_status dstok__normalize_piece(dstok__normalized *n, const uint8_t *src, size_t len, const char *blank,
+                                    const char *prefix, size_t max) {
+    dstok__norm_op ops[2] = {0};
+    uint32_t back;
+    size_t n_ops = 0;
+    if (blank != NULL) {
+        dstok__norm norm = {.pattern = " ", .pattern_n = 1, .content = blank, .content_n = strlen(blank)};
+        dstok__norm_back(norm.pattern, 1, &back);
+        ops[n_ops++] = (dstok__norm_op){.apply = dstok__norm_replace, .norm = norm, .back = &back};
     }
-    return (dstok_span){src, (uint64_t)((int64_t)end + shift)};
+    if (prefix != NULL) {
+        dstok__norm norm = {.content = prefix, .content_n = strlen(prefix)};
+        ops[n_ops++] = (dstok__norm_op){.apply = dstok__norm_prepend, .norm = norm};
+    }
+    DSTOK_TRY(begin(n, src, len, max));
+    return run_all(n, ops, n_ops, NULL, NULL);
 }

@@ -21,7 +21,7 @@ struct dstok_trainer {
     char *pattern;
     size_t pattern_n;
     dstok__pretok *pretok;
-    dstok__regex_scratch *scratch; /* NULL where a scanner does the work */
+    dstok__pretok_scratch *scratch; /* NULL where a scanner does the work */
     dstok__specials specials;
     dstok__words words;
     uint64_t n_words; /* kept when the words are freed */
@@ -90,8 +90,8 @@ static dstok_status set_pattern(dstok_trainer *t, const char *pattern, dstok_err
                         .pattern = t->pattern,
                         .n = t->pattern_n};
     DSTOK_TRY(dstok__pretok_new(&t->al, &step, 1, true, &t->pretok, err));
-    if (dstok__pretok_family(t->pretok) != NULL) return DSTOK_OK;
-    return dstok__regex_scratch_new(&t->al, &t->scratch) == DSTOK_OK ? DSTOK_OK : no_memory(err);
+    if (!dstok__pretok_needs_scratch(t->pretok)) return DSTOK_OK;
+    return dstok__pretok_scratch_new(&t->al, &t->scratch) == DSTOK_OK ? DSTOK_OK : no_memory(err);
 }
 
 static dstok_status start(dstok_trainer *t, const dstok_train_options *o, dstok_error *err) {
@@ -128,7 +128,7 @@ void dstok_trainer_free(dstok_trainer *t) {
     dstok__learnt_free(&t->learnt);
     dstok__words_free(&t->words);
     dstok__specials_free(&t->specials);
-    dstok__regex_scratch_free(t->scratch);
+    dstok__pretok_scratch_free(t->scratch);
     dstok__pretok_free(t->pretok);
     dstok__free(&t->al, t->pattern, t->pattern_n);
     dstok_alloc al = t->al;
@@ -161,9 +161,9 @@ typedef struct feeding {
     dstok_error *err;
 } feeding;
 
-static dstok_status count_pretoken(void *ctx, size_t begin, size_t end) {
+static dstok_status count_pretoken(void *ctx, const dstok__pretoken *p) {
     feeding *f = ctx;
-    return add_word(f->t, f->piece + begin, end - begin, f->weight, f->err);
+    return add_word(f->t, p->text + p->begin, p->end - p->begin, f->weight, f->err);
 }
 
 /* Calls count for every stretch between special tokens. */
@@ -179,11 +179,12 @@ static dstok_status between_specials(feeding *f, const uint8_t *text, size_t len
 }
 
 static dstok_status count_piece(feeding *f, size_t n) {
-    return dstok__pretok_run(f->t->pretok, f->t->scratch, f->piece, n, count_pretoken, f, f->err);
+    return dstok__pretok_run(f->t->pretok, f->t->scratch, f->piece, n, false, false, count_pretoken, f,
+                             f->err);
 }
 
 static dstok_status count_word(feeding *f, size_t n) {
-    return count_pretoken(f, 0, n);
+    return add_word(f->t, f->piece, n, f->weight, f->err);
 }
 
 dstok_status dstok_trainer_feed(dstok_trainer *t, const void *text, size_t len, uint64_t weight,

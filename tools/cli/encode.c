@@ -63,6 +63,11 @@ static void put_pieces(struct cli_buf *out, const dstok_tokenizer *tok, const ds
     cli_buf_free(&partial);
 }
 
+static int unit_of(const struct cli_config *c) {
+    if (c->offsets < 0) return DSTOK_UNIT_BYTE;
+    return c->offsets == CLI_OFFSETS_HF ? DSTOK_UNIT_CHAR : c->offsets;
+}
+
 static void put_json(const struct cli_run *run, struct cli_record *rec, const dstok_tokens *t,
                      const char *text, size_t n) {
     const struct cli_config *c = run->config;
@@ -77,8 +82,7 @@ static void put_json(const struct cli_run *run, struct cli_record *rec, const ds
     cli_buf_text(out, "\"ids\":[");
     put_ids(out, t, ',');
     cli_buf_char(out, ']');
-    if (c->offsets != CLI_OFFSETS_NONE &&
-        put_spans(rec, t, text, n, c->offsets < 0 ? DSTOK_UNIT_BYTE : c->offsets)) {
+    if (c->offsets != CLI_OFFSETS_NONE && put_spans(rec, t, text, n, unit_of(c))) {
         out->n = 0;
         return;
     }

@@ -105,7 +105,7 @@ static void describe(struct cli_buf *out, const dstok_tokenizer *tok, const dsto
     size_t i;
 
     put_line(out, "vocabulary", name);
-    put_line(out, "format", info->format);
+    cli_buf_printf(out, "%-11s %s%s\n", "format", info->format, info->is_compiled ? ", compiled" : "");
     put_number(out, "ids", info->n_ids);
     put_number(out, "tokens", info->n_tokens);
     put_number(out, "added", info->n_added);
@@ -169,6 +169,7 @@ static void describe_json(struct cli_buf *out, const dstok_tokenizer *tok, const
     cli_buf_char(out, '{');
     json_line(out, "vocabulary", name);
     json_line(out, "format", info->format);
+    cli_buf_printf(out, ",\"compiled\":%s", info->is_compiled ? "true" : "false");
     json_number(out, "ids", info->n_ids);
     json_number(out, "tokens", info->n_tokens);
     json_number(out, "added", info->n_added);

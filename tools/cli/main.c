@@ -17,7 +17,7 @@ static const struct {
 } verbs[] = {
     {"encode", CLI_ENCODE, cli_encode}, {"decode", CLI_DECODE, cli_decode},
     {"count", CLI_COUNT, cli_count},    {"inspect", CLI_INSPECT, cli_inspect},
-    {"train", CLI_TRAIN, cli_train},
+    {"train", CLI_TRAIN, cli_train},    {"compile", CLI_COMPILE, cli_compile},
 };
 
 #define N_VERBS (sizeof verbs / sizeof *verbs)
@@ -88,9 +88,10 @@ static int show_usage(void) {
 }
 
 static int unknown_verb(const char *name) {
-    return cli_usage(
-        "", "unknown verb \"%.40s\"; the verbs of this version are encode, decode, count, inspect, train",
-        name);
+    return cli_usage("",
+                     "unknown verb \"%.40s\"; the verbs of this version are encode, decode, count, inspect, "
+                     "train, compile",
+                     name);
 }
 
 static int run_verb(size_t i, int argc, char **argv) {

@@ -103,7 +103,7 @@ static const char *set_max_errors(struct cli_config *c, const char *value) {
 #define AT(field) offsetof(struct cli_config, field)
 
 static const struct option options[] = {
-    {"vocab", 'v', CLI_EVERY & ~CLI_TRAIN & ~CLI_INSPECT, CALL, 0, "PATH|NAME",
+    {"vocab", 'v', CLI_ALL & ~CLI_TRAIN & ~CLI_INSPECT, CALL, 0, "PATH|NAME",
      "vocabulary: a file, a folder, or a name; default is built in", add_vocab},
     {"vocab", 'v', CLI_INSPECT, CALL, 0, "PATH|NAME", "vocabulary; may be repeated with --fertility",
      add_vocab},
@@ -128,8 +128,8 @@ static const struct option options[] = {
     {"empty", 0, CLI_TEXTS, CHOICE, AT(drop_empty), "keep|drop", "records without text", NULL},
     {"max-record", 0, CLI_EVERY & ~CLI_INSPECT, NUMBER, AT(max_record), "BYTES",
      "longest record (default and limit 2147483647)", NULL},
-    {"offsets", 0, CLI_ENCODE, CHOICE, AT(offsets), "byte|char|utf16|none",
-     "with --json: unit of the spans (default byte)", NULL},
+    {"offsets", 0, CLI_ENCODE, CHOICE, AT(offsets), "byte|char|utf16|none|hf",
+     "with --json: unit of the spans (default byte); hf: as Hugging Face gives them, in code points", NULL},
     {"pieces", 0, CLI_ENCODE, FLAG, AT(pieces), NULL,
      "with --json the text of each token; else show the text cut up", NULL},
     {"input-format", 0, CLI_DECODE, CHOICE, AT(id_format), "ids|jsonl",
@@ -148,6 +148,8 @@ static const struct option options[] = {
      NULL},
     {"output", 'o', CLI_TRAIN, TEXT, AT(output), "FILE", "the tokenizer.json to write; - is standard output",
      NULL},
+    {"output", 'o', CLI_COMPILE, TEXT, AT(output), "FILE", "the .dstok file to write; - is standard output",
+     NULL},
     {"min-frequency", 0, CLI_TRAIN, NUMBER, AT(min_frequency), "N",
      "do not merge pairs that are rarer (default 2)", NULL},
     {"max-token-length", 0, CLI_TRAIN, NUMBER, AT(max_token_length), "N",
@@ -159,19 +161,18 @@ static const struct option options[] = {
     {"words", 0, CLI_TRAIN, CALL, 0, "FILE", "an input of lines `pretoken TAB count`", add_words},
     {"weight", 0, CLI_TRAIN, CALL, 0, "W", "the inputs after it count W times (fractions for --words)",
      set_weight},
-    {"pattern", 0, CLI_EVERY, TEXT, AT(pattern), "NAME|REGEX", "how text is cut (.tiktoken files, train)",
+    {"pattern", 0, CLI_ALL, TEXT, AT(pattern), "NAME|REGEX", "how text is cut (.tiktoken files, train)",
      NULL},
     {"no-scanner", 0, CLI_EVERY & ~CLI_TRAIN, FLAG, AT(no_scanner), NULL,
      "run the pattern as a regular expression; equal ids", NULL},
     {"recursive", 0, CLI_EVERY, FLAG, AT(recursive), NULL, "take the files of folders, sorted", NULL},
     {"no-decompress", 0, CLI_EVERY, FLAG, AT(no_decompress), NULL, "take .gz and .zst data as it is", NULL},
     {"json", 0, CLI_EVERY & ~CLI_TRAIN, FLAG, AT(json), NULL, "one JSON object a line", NULL},
-    {"threads", 'j', CLI_EVERY, NUMBER, AT(threads), "N",
+    {"threads", 'j', CLI_ALL, NUMBER, AT(threads), "N",
      "threads (default: all cores); the output is the same", NULL},
-    {"quiet", 'q', CLI_EVERY, FLAG, AT(is_quiet), NULL, "no notes on standard error", NULL},
-    {"progress", 0, CLI_EVERY, CHOICE, AT(progress), "auto|plain|json|off", "progress on standard error",
-     NULL},
-    {"help", 'h', CLI_EVERY, FLAG, AT(help), NULL, "this text", NULL},
+    {"quiet", 'q', CLI_ALL, FLAG, AT(is_quiet), NULL, "no notes on standard error", NULL},
+    {"progress", 0, CLI_ALL, CHOICE, AT(progress), "auto|plain|json|off", "progress on standard error", NULL},
+    {"help", 'h', CLI_ALL, FLAG, AT(help), NULL, "this text", NULL},
 };
 
 /* Named in the contract, not built yet: a clear word instead of "unknown". */

@@ -11,14 +11,16 @@ enum {
     CLI_COUNT = 4,
     CLI_INSPECT = 8,
     CLI_TRAIN = 16,
+    CLI_COMPILE = 32,
     CLI_TEXTS = CLI_ENCODE | CLI_COUNT, /* verbs that turn texts into ids */
-    CLI_EVERY = 31
+    CLI_EVERY = 31,                     /* verbs that read records or vocabularies */
+    CLI_ALL = 63
 };
 
 enum { CLI_TEXT, CLI_LINES, CLI_JSONL }; /* --input-format */
 enum { CLI_IDS, CLI_IDS_JSONL };         /* --input-format of decode */
 enum { CLI_ERROR_FAIL, CLI_ERROR_SKIP, CLI_ERROR_REPLACE };
-enum { CLI_OFFSETS_NONE = 3 }; /* the others are DSTOK_UNIT_* */
+enum { CLI_OFFSETS_NONE = 3, CLI_OFFSETS_HF = 4 }; /* the others are DSTOK_UNIT_* */
 enum { CLI_PROGRESS_AUTO, CLI_PROGRESS_PLAIN, CLI_PROGRESS_JSON, CLI_PROGRESS_OFF };
 
 /* An input as named on the command line. The weight is weight / weight_unit (train). */

@@ -13,6 +13,7 @@ int cli_decode(struct cli_config *c);
 int cli_count(struct cli_config *c);
 int cli_inspect(struct cli_config *c);
 int cli_train(struct cli_config *c);
+int cli_compile(struct cli_config *c);
 
 /* ---- vocab.c */
 

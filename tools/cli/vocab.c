@@ -105,25 +105,32 @@ static int is_inside(const char *folder, const char *name) {
 }
 
 /* The file of a folder to load: itself when it holds tokenizer.json (the library then reads the files
- * beside it too), else tekken.json, else its only .tiktoken file. */
+ * beside it too), else tekken.json, else its only file of another kind. */
 static int file_of_folder(struct cli_buf *path) {
+    static const char *const endings[] = {".tiktoken", ".model", ".gguf", ".dstok"};
     char **names;
-    size_t n;
-    int rc = 0;
+    size_t n, i;
+    int rc = -1;
 
     if (is_inside(cli_buf_string(path), "tokenizer.json")) return 0;
     if (is_inside(path->p, "tekken.json")) {
         cli_buf_text(path, "/tekken.json");
         return 0;
     }
-    n = list_folder(path->p, ".tiktoken", &names);
-    if (n == 1)
-        cli_buf_printf(path, "/%s", names[0]);
-    else
-        rc = cannot_open(path->p, n ? "the folder holds several .tiktoken files; name one of them"
-                                    : "the folder holds no tokenizer.json, tekken.json or .tiktoken file");
-    free_names(names, n);
-    return rc;
+    for (i = 0; i < sizeof endings / sizeof *endings && rc < 0; i++) {
+        n = list_folder(path->p, endings[i], &names);
+        if (n == 1) {
+            cli_buf_printf(path, "/%s", names[0]);
+            rc = 0;
+        } else if (n > 1) {
+            rc = cannot_open(path->p, "the folder holds several vocabularies of one kind; name one of them");
+        }
+        free_names(names, n);
+    }
+    if (rc >= 0) return rc;
+    return cannot_open(path->p,
+                       "the folder holds no tokenizer.json, tekken.json, .tiktoken, .model, .gguf or "
+                       ".dstok file");
 }
 
 /* What the library would say less clearly: no permission, packed files. A pipe is left alone: what is

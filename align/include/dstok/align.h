@@ -19,7 +19,8 @@ enum {
  *  widened to hold it whole; a maximal ill-formed subpart counts as one character (one unit in UTF-16).
  *  Empty spans stay empty.
  *  text   [in]     the text the spans are of, shape (len,)
- *  spans  [in,out] shape (n,); begins and ends must not decrease and must be <= len
+ *  spans  [in,out] shape (n,); begins and ends must not decrease and must be <= len; an
+ *                   empty one at 0 may stand anywhere (DSTOK_SPANS_HF)
  *  unit   [in]     DSTOK_UNIT_*
  *  Returns: DSTOK_OK; E_INVAL (unknown unit); E_RANGE (spans decrease or pass len; spans unspecified).
  *      Threads: safe.

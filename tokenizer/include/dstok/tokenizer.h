@@ -36,15 +36,17 @@ typedef struct dstok_load_options {
     { sizeof(dstok_load_options), NULL, NULL, 0 }
 
 /** Load a vocabulary file: Hugging Face tokenizer.json, a folder that holds one (with
- *  tokenizer_config.json), or a .tiktoken rank file (with X.tiktoken.meta.json beside it, if any). The
+ *  tokenizer_config.json), a .tiktoken rank file (with X.tiktoken.meta.json beside it, if any), Mistral's
+ *  tekken.json, a SentencePiece .model file (BPE), the metadata of a GGUF file, or a compiled .dstok file. The
  *  format is told by content. Beside a file named tokenizer.json, tokenizer_config.json and
- *  chat_template.jinja count as if the folder was named.
+ *  chat_template.jinja count as if the folder was named. A .dstok file is mapped, not read: it must not be
+ *  truncated or written to while the tokenizer lives (replace it by renaming, as dstok compile does).
  *  path     [in]  NUL-terminated file name
  *  options  [in]  NULL = defaults
  *  out      [out] the tokenizer; untouched on failure
  *  Returns: DSTOK_OK; E_IO (text names the file and the system's reason); E_FORMAT, E_UNSUPPORTED,
- *      E_DUPLICATE, E_TRUNCATED, E_UTF8 (offset and line in the file); E_LIMIT; E_NOMEM; E_VERSION; E_INVAL
- *      (a pattern is needed, unknown, or out of place).
+ *      E_DUPLICATE, E_TRUNCATED, E_UTF8 (offset and line in the file); E_LIMIT; E_NOMEM; E_VERSION;
+ *      E_CHECKSUM (.dstok); E_INVAL (a pattern is needed, unknown, or out of place).
  *  Owns: out, to be given to dstok_tokenizer_free.   Threads: safe.
  *  Cost: O(file); for rank files also O(sum of squared token lengths), bounded.
  *  Source: docs/formats.md.   Since: 0.1 */
@@ -66,6 +68,12 @@ DSTOK_API DSTOK_NODISCARD dstok_status dstok_tokenizer_load_memory(const void *d
  *  Owns: out, to be given to dstok_tokenizer_free.   Threads: safe.   Since: 0.1 */
 DSTOK_API DSTOK_NODISCARD dstok_status dstok_tokenizer_load_default(const dstok_load_options *options,
                                                                     dstok_tokenizer **out, dstok_error *err);
+
+/** The bytes of a .dstok file of this vocabulary: written to a file they load in milliseconds, with equal ids
+ *  (docs/formats.md). The same vocabulary file gives the same bytes.
+ *  n  [out] bytes
+ *  Owns: lives as long as tok.   Threads: safe.   Cost: O(1).   Since: 0.1 */
+DSTOK_API const void *dstok_tokenizer_compiled(const dstok_tokenizer *tok, size_t *n);
 
 /** Free a tokenizer; NULL allowed. No encoder made from it may be used afterwards.   Since: 0.1 */
 DSTOK_API void dstok_tokenizer_free(dstok_tokenizer *tok);
@@ -91,6 +99,7 @@ typedef struct dstok_info {
     int ignore_merges;      /**< a pretoken that is one token is never merged */
     int has_template;       /**< add_special would add something */
     uint32_t unk_id;        /**< id for unknown characters; UINT32_MAX: none */
+    int is_compiled;        /**< it came from a .dstok file; format is that of the file it was made from */
 } dstok_info;
 
 /** Describe a vocabulary.
@@ -145,12 +154,22 @@ enum {
     DSTOK_INVALID_RAW = 2      /**< the bytes themselves go to byte-level BPE: nothing is lost */
 };
 
+/** Which spans. Both are byte ranges of the original text. */
+enum {
+    DSTOK_SPANS_EXACT = 0, /**< the bytes that each token stands for; they tile the text */
+    DSTOK_SPANS_HF = 1     /**< as Hugging Face gives them, for drop-in use: widened to characters, a composed
+                                character has its first source character alone, blanks trimmed where the file says
+                                so; they may overlap, leave gaps and, behind dropped characters, be off as there.
+                                Code points: dstok_spans_convert */
+};
+
 /** How to encode. Zero is the default of every field.
  *  special         DSTOK_SPECIAL_*
  *  invalid         DSTOK_INVALID_*
  *  add_special     non-zero: put the file's template (BOS, EOS, ...) around the ids
  *  strict          non-zero: E_UNKNOWN where a character has no token (else it is counted in the report)
- *  allowed, n_allowed  ids for DSTOK_SPECIAL_LIST; read during the call */
+ *  allowed, n_allowed  ids for DSTOK_SPECIAL_LIST; read during the call
+ *  span_style      DSTOK_SPANS_* */
 typedef struct dstok_encode_options {
     size_t struct_size;
     int special;
@@ -159,9 +178,10 @@ typedef struct dstok_encode_options {
     int strict;
     const uint32_t *allowed;
     size_t n_allowed;
+    int span_style;
 } dstok_encode_options;
 #define DSTOK_ENCODE_OPTIONS_INIT                                                                            \
-    { sizeof(dstok_encode_options), 0, 0, 0, 0, NULL, 0 }
+    { sizeof(dstok_encode_options), 0, 0, 0, 0, NULL, 0, 0 }
 
 #define DSTOK_FLAG_PARTIAL  1u /**< the token holds part of a character */
 #define DSTOK_FLAG_ADDED    2u /**< an added token, matched in the text */
@@ -171,6 +191,7 @@ typedef struct dstok_encode_options {
 /** Counts of the encoder's last call.
  *  n_unknown       characters or bytes without a token; first_unknown is the offset of the first
  *  n_dropped       source bytes that no token covers, because the pattern removes them or they have no token
+ *      (0 under DSTOK_SPANS_HF, whose spans do not tell)
  *  n_invalid       maximal ill-formed subparts met (replaced or taken raw)
  *  n_special_text  control tokens that stood in the text and were encoded as text; first_special the first's
  *      offset
@@ -229,11 +250,23 @@ DSTOK_API DSTOK_NODISCARD dstok_status dstok_encode_view(dstok_encoder *enc, con
                                                          const dstok_encode_options *options,
                                                          dstok_tokens *out, dstok_error *err);
 
+/** What a segment is to the caller; other values are the caller's own. */
+enum {
+    DSTOK_ROLE_NONE = 0,
+    DSTOK_ROLE_TEMPLATE = 1, /**< text of a prompt or chat template */
+    DSTOK_ROLE_SYSTEM = 2,
+    DSTOK_ROLE_SOURCE = 3, /**< a document that an answer may rest on */
+    DSTOK_ROLE_QUESTION = 4,
+    DSTOK_ROLE_ANSWER = 5
+};
+
 /** A stretch of one input with its own policy for added tokens: trusted template text with
- *  DSTOK_SPECIAL_PARSE, user text with DSTOK_SPECIAL_SAFE. */
+ *  DSTOK_SPECIAL_PARSE (or DSTOK_SPECIAL_LIST and the ids it may use), user text with DSTOK_SPECIAL_SAFE. */
 typedef struct dstok_segment {
-    size_t len;  /**< bytes of this stretch */
-    int special; /**< DSTOK_SPECIAL_*, in place of options->special */
+    size_t len;      /**< bytes of this stretch */
+    int special;     /**< DSTOK_SPECIAL_*, in place of options->special */
+    uint32_t source; /**< the caller's number of the document it comes from; only handed on */
+    uint32_t role;   /**< DSTOK_ROLE_*; only handed on */
 } dstok_segment;
 
 /** As dstok_encode_view, for a text that is made of segments lying one behind the other. The ids are those
@@ -245,6 +278,26 @@ DSTOK_API DSTOK_NODISCARD dstok_status dstok_encode_segments(dstok_encoder *enc,
                                                              const dstok_segment *segments, size_t n_segments,
                                                              const dstok_encode_options *options,
                                                              dstok_tokens *out, dstok_error *err);
+
+/** One row of the segment table: a segment in the text and among its tokens.
+ *  bytes   its range in the whole text
+ *  tokens  [first, last) of the tokens that hold bytes of it; a token across a border is in the rows of both
+ *          sides. Tokens without bytes of their own (a template's, a prefix) count only between two that do.
+ *          Empty when no token holds a byte of it; then it stands where they would */
+typedef struct dstok_segment_row {
+    uint32_t source;
+    uint32_t role;
+    dstok_span bytes;
+    dstok_span tokens;
+} dstok_segment_row;
+
+/** The segment table of an encoded text.
+ *  segments  [in]  those of dstok_encode_segments, shape (n_segments,)
+ *  spans     [in]  byte spans of its tokens, shape (n,), as the encoder gave them
+ *  rows      [out] shape (n_segments,)
+ *  Threads: safe.   Cost: O(n_segments + n).   Since: 0.1 */
+DSTOK_API void dstok_segment_table(const dstok_segment *segments, size_t n_segments, const dstok_span *spans,
+                                   size_t n, dstok_segment_row *rows);
 
 /** Count tokens without storing them: the n of dstok_encode.
  *  Cost: as dstok_encode, no memory for ids. Since: 0.1 */

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* Compiled vocabularies (.dstok): equal to their source, the same bytes each time, and safe whatever their
+ * bytes are. */
+#include "../../tokenizer/bpe/tables.h"
+#include "../harness/heap.h"
+#include "../harness/t.h"
+#include "../oracle/fixture.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *const texts[] = {
+    "",
+    "hello world, lo and behold: 12345  \n\n  x",
+    "<s>hello</s> <|end|> caf\xC3\xA9 e\xCC\x81 \xE7\x9A\x84\xF0\x9F\x98\x80",
+    "   lll ooo heheheheh\tLOW",
+};
+
+/* Two vocabularies that between them have every part: scanner and PCRE2, byte and character atoms, normalisers,
+ * steps that rewrite, decoder rules, template. */
+static const char *const pairs[][2] = {{"h", "e"},    {"l", "l"}, {"he", "ll"},
+                                       {"hell", "o"}, {" ", "w"}, {"l", "o"}};
+
+static const fixture bytes_fixture = {
+    .merges = pairs,
+    .n_merges = sizeof pairs / sizeof *pairs,
+    .added = "s:<s>\nsn:</s>\nslr:<|end|>\nw:LOW\nn:oo",
+    .normalizer = "{\"type\":\"NFC\"}",
+    .post_processor =
+        "{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"<s>\",\"type_id\":0}},"
+        "{\"Sequence\":{\"id\":\"A\",\"type_id\":0}}],\"pair\":[],\"special_tokens\":{\"<s>\":{\"id\":"
+        "\"<s>\",\"ids\":[262],\"tokens\":[\"<s>\"]}}}",
+};
+
+static const char chars_json[] =
+    "{\"version\":\"1.0\",\"added_tokens\":["
+    "{\"id\":0,\"content\":\"<unk>\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":"
+    "false,"
+    "\"special\":true},"
+    "{\"id\":1,\"content\":\"<s>\",\"single_word\":false,\"lstrip\":false,\"rstrip\":true,\"normalized\":"
+    "true,"
+    "\"special\":true}],"
+    "\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"Prepend\",\"prepend\":"
+    "\"\xE2\x96\x81\"},"
+    "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\xE2\x96\x81\"},"
+    "{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"[0-9]{2,}\"},\"content\":\"0\"}]},"
+    "\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":"
+    "\"[.,]+\"},"
+    "\"behavior\":\"Isolated\",\"invert\":false},{\"type\":\"Metaspace\",\"replacement\":\"\xE2\x96\x81\","
+    "\"prepend_scheme\":\"first\",\"split\":true}]},"
+    "\"post_processor\":null,"
+    "\"decoder\":{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Replace\",\"pattern\":{\"String\":"
+    "\"\xE2\x96\x81\"},"
+    "\"content\":\" \"},{\"type\":\"ByteFallback\"},{\"type\":\"Fuse\"},{\"type\":\"Strip\",\"content\":\" "
+    "\","
+    "\"start\":1,\"stop\":0}]},"
+    "\"model\":{\"type\":\"BPE\",\"unk_token\":\"<unk>\",\"fuse_unk\":true,\"byte_fallback\":true,\"vocab\":{"
+    "\"<unk>\":0,\"<s>\":1,\"<0xC3>\":2,\"<0xA9>\":3,\"\xE2\x96\x81\":4,\"h\":5,\"e\":6,\"l\":7,\"o\":8,"
+    "\"w\":9,"
+    "\"he\":10,\"ll\":11,\"\xE2\x96\x81w\":12,\"lo\":13},\"merges\":[[\"h\",\"e\"],[\"l\",\"l\"],"
+    "[\"\xE2\x96\x81\",\"w\"],[\"l\",\"o\"]]}}";
+
+static dstok_status load(const void *data, size_t n, const dstok_alloc *al, dstok_tokenizer **tok,
+                         dstok_error *err) {
+    dstok_load_options options = DSTOK_LOAD_OPTIONS_INIT;
+    options.alloc = al;
+    return dstok_tokenizer_load_memory(data, n, NULL, 0, &options, tok, err);
+}
+
+static dstok_tokenizer *load_source(int which) {
+    dstok_tokenizer *tok = NULL;
+    dstok_error err = {.text = ""};
+    if (which == 0) return fixture_load(&bytes_fixture, NULL);
+    CHECK_EQ(load(chars_json, sizeof chars_json - 1, NULL, &tok, &err), DSTOK_OK);
+    if (tok == NULL) {
+        fprintf(stderr, "%s\n", err.text);
+        exit(1);
+    }
+    return tok;
+}
+
+/* ---- equal to the source ---- */
+
+static void check_same_tokens(dstok_encoder *a, dstok_encoder *b, const char *text, int special) {
+    dstok_encode_options o = DSTOK_ENCODE_OPTIONS_INIT;
+    dstok_tokens x = {0}, y = {0};
+    o.special = special;
+    o.add_special = 1;
+    dstok_status s = dstok_encode_view(a, text, strlen(text), &o, &x, NULL);
+    CHECK_EQ(dstok_encode_view(b, text, strlen(text), &o, &y, NULL), s);
+    CHECK_EQ(x.n, y.n);
+    if (s != DSTOK_OK || x.n != y.n || x.n == 0) return;
+    CHECK_MEM(x.ids, y.ids, x.n * sizeof *x.ids);
+    CHECK_MEM(x.spans, y.spans, x.n * sizeof *x.spans);
+    CHECK_MEM(x.flags, y.flags, x.n);
+}
+
+static void check_same(const dstok_tokenizer *a, const dstok_tokenizer *b) {
+    dstok_info x = {.struct_size = sizeof x}, y = {.struct_size = sizeof y};
+    dstok_tokenizer_info(a, &x);
+    dstok_tokenizer_info(b, &y);
+    CHECK_STR(x.format, y.format);
+    CHECK_STR(x.normalizer, y.normalizer);
+    CHECK_STR(x.scanner, y.scanner);
+    CHECK_EQ(x.n_ids, y.n_ids);
+    CHECK_EQ(x.n_merges, y.n_merges);
+    CHECK(!x.is_compiled && y.is_compiled);
+    for (size_t i = 0; dstok_tokenizer_step(a, i) != NULL; i++)
+        CHECK_STR(dstok_tokenizer_step(a, i), dstok_tokenizer_step(b, i));
+    for (uint32_t id = 0; id < x.n_ids; id++) {
+        const void *p = NULL, *q = NULL;
+        size_t n = 0, m = 0;
+        CHECK_EQ(dstok_token_flags(a, id), dstok_token_flags(b, id));
+        CHECK_EQ(dstok_token_bytes(a, id, &p, &n), dstok_token_bytes(b, id, &q, &m));
+        CHECK(n == m && (n == 0 || memcmp(p, q, n) == 0));
+    }
+    dstok_encoder *ea = fixture_encoder(a), *eb = fixture_encoder(b);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        for (int special = DSTOK_SPECIAL_SAFE; special <= DSTOK_SPECIAL_LIST; special++)
+            check_same_tokens(ea, eb, texts[i], special);
+    }
+    dstok_encoder_free(ea);
+    dstok_encoder_free(eb);
+}
+
+static void test_round_trip(void) {
+    for (int which = 0; which < 2; which++) {
+        dstok_tokenizer *source = load_source(which), *again = load_source(which), *compiled = NULL,
+                        *twice = NULL;
+        size_t n, m;
+        const void *bytes = dstok_tokenizer_compiled(source, &n),
+                   *others = dstok_tokenizer_compiled(again, &m);
+        CHECK(n == m && memcmp(bytes, others, n) == 0);
+        CHECK_EQ(load(bytes, n, NULL, &compiled, NULL), DSTOK_OK);
+        check_same(source, compiled);
+        bytes = dstok_tokenizer_compiled(compiled, &n); /* compiling what is compiled changes nothing */
+        CHECK(n == m && memcmp(bytes, others, n) == 0);
+        CHECK_EQ(load(bytes, n, NULL, &twice, NULL), DSTOK_OK);
+        dstok_tokenizer_free(source);
+        dstok_tokenizer_free(again);
+        dstok_tokenizer_free(compiled);
+        dstok_tokenizer_free(twice);
+    }
+}
+
+/* A file is mapped; a missing, short or foreign one is an error with its reason. */
+static void test_file(void) {
+    char path[] = "compiled-XXXXXX";
+    int fd = mkstemp(path);
+    dstok_tokenizer *source = load_source(1), *tok = NULL;
+    dstok_error err = {.text = ""};
+    size_t n;
+    const void *bytes = dstok_tokenizer_compiled(source, &n);
+    CHECK(fd >= 0 && write(fd, bytes, n) == (ssize_t)n);
+    CHECK_EQ(dstok_tokenizer_load(path, NULL, &tok, &err), DSTOK_OK);
+    check_same(source, tok);
+    dstok_tokenizer_free(tok);
+    dstok_load_options o = DSTOK_LOAD_OPTIONS_INIT;
+    o.pattern = "gpt2";
+    CHECK_EQ(dstok_tokenizer_load(path, &o, &tok, &err), DSTOK_E_INVAL);
+    CHECK_EQ(ftruncate(fd, (off_t)n / 2), 0);
+    CHECK_EQ(dstok_tokenizer_load(path, NULL, &tok, &err), DSTOK_E_TRUNCATED);
+    CHECK_EQ(ftruncate(fd, 12), 0);
+    CHECK_EQ(dstok_tokenizer_load(path, NULL, &tok, &err), DSTOK_E_TRUNCATED);
+    close(fd);
+    unlink(path);
+    dstok_tokenizer_free(source);
+}
+
+/* ---- damage ---- */
+
+static void seal(uint8_t *block, size_t n) {
+    dstok__head head;
+    if (n < sizeof head) return;
+    memcpy(&head, block, sizeof head);
+    head.checksum = dstok__hash(block + DSTOK__CHECKED_FROM, n - DSTOK__CHECKED_FROM, 0);
+    memcpy(block, &head, sizeof head);
+}
+
+/* Uses all of a vocabulary whose bytes are anything. */
+static void use(const dstok_tokenizer *tok) {
+    dstok_encoder *enc = NULL;
+    dstok_info info = {.struct_size = sizeof info};
+    dstok_tokenizer_info(tok, &info);
+    for (uint32_t id = 0; id < info.n_ids && id < 2000; id++) {
+        const void *p;
+        size_t n;
+        uint32_t found;
+        if (dstok_token_bytes(tok, id, &p, &n) == DSTOK_OK && id < 20)
+            (void)!dstok_token_id(tok, p, n, &found);
+    }
+    for (size_t i = 0; dstok_tokenizer_step(tok, i) != NULL; i++) (void)strlen(dstok_tokenizer_step(tok, i));
+    for (size_t i = 0; dstok_tokenizer_warning(tok, i) != NULL; i++)
+        (void)strlen(dstok_tokenizer_warning(tok, i));
+    if (dstok_encoder_new(tok, &enc) != DSTOK_OK) return;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        dstok_encode_options o = DSTOK_ENCODE_OPTIONS_INIT;
+        dstok_tokens t = {0};
+        char out[512];
+        size_t n;
+        o.special = (int)(i % 4);
+        o.add_special = 1;
+        if (dstok_encode_view(enc, texts[i], strlen(texts[i]), &o, &t, NULL) != DSTOK_OK) continue;
+        for (int mode = DSTOK_DECODE_LOSSLESS; mode <= DSTOK_DECODE_RAW; mode++)
+            (void)!dstok_decode(tok, t.ids, t.n, mode, 0, out, sizeof out, &n, NULL, NULL);
+    }
+    dstok_encoder_free(enc);
+}
+
+static size_t n_opened;
+
+static void try_block(const uint8_t *block, size_t n, bool must_fail) {
+    t_heap heap = {0};
+    dstok_alloc al = t_heap_alloc(&heap);
+    dstok_tokenizer *tok = NULL;
+    dstok_error err = {.text = ""};
+    uint8_t *exact = malloc(n + (n == 0)); /* ends with its memory */
+    if (exact == NULL) exit(1);
+    memcpy(exact, block, n);
+    dstok_status status = load(exact, n, &al, &tok, &err);
+    CHECK(status == DSTOK_OK || err.text[0] != '\0');
+    if (must_fail) CHECK(status != DSTOK_OK);
+    if (status == DSTOK_OK) {
+        n_opened++;
+        use(tok);
+        dstok_tokenizer_free(tok);
+    }
+    CHECK_EQ(heap.live, 0);
+    free(exact);
+}
+
+/* Each single damaged byte is found by the checksum; with the checksum forged the file may open, but never hurts. */
+static void test_mutants(void) {
+    t_rng rng = {7};
+    for (int which = 0; which < 2; which++) {
+        dstok_tokenizer *tok = load_source(which);
+        size_t n;
+        const void *bytes = dstok_tokenizer_compiled(tok, &n);
+        uint8_t *block = malloc(n);
+        if (block == NULL) exit(1);
+        for (int round = 0; round < 8000; round++) {
+            size_t head = sizeof(dstok__head), at = t_below(&rng, (uint32_t)(round % 2 == 0 ? n : head));
+            memcpy(block, bytes, n);
+            block[at] ^= (uint8_t)(1u << t_below(&rng, 8));
+            if (round % 8 == 0) try_block(block, n, true);
+            for (uint32_t more = t_below(&rng, 4); more > 0; more--) {
+                static const uint32_t values[] = {0,          1,          0x7FFFFFFF, 0x80000000,
+                                                  0xFFFFFFFF, 0xFFFFFFFE, 65536,      1 << 24};
+                size_t place = t_below(&rng, (uint32_t)n / 4) * 4u;
+                uint32_t value = values[t_below(&rng, 8)];
+                if (place + 4 <= n) memcpy(block + place, &value, 4);
+            }
+            seal(block, n);
+            try_block(block, n, false);
+        }
+        for (size_t cut = 0; cut < n; cut += 1 + n / 300) try_block(bytes, cut, cut > 0);
+        free(block);
+        dstok_tokenizer_free(tok);
+    }
+    CHECK(n_opened > 100); /* else nothing was put to use */
+}
+
+/* Every number of the head, each with values that lead nowhere. */
+static void test_head(void) {
+    for (int which = 0; which < 2; which++) {
+        dstok_tokenizer *tok = load_source(which);
+        size_t n;
+        const void *bytes = dstok_tokenizer_compiled(tok, &n);
+        uint8_t *block = malloc(n);
+        if (block == NULL) exit(1);
+        for (size_t at = 0; at + 4 <= sizeof(dstok__head); at += 4) {
+            static const uint32_t values[] = {0, 1, 7, 0xFFFFFFFF, 0x7FFFFFFF, 0x10000};
+            for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+                memcpy(block, bytes, n);
+                memcpy(block + at, &values[v], 4);
+                seal(block, n);
+                try_block(block, n, false);
+            }
+        }
+        free(block);
+        dstok_tokenizer_free(tok);
+    }
+}
+
+static void test_versions(void) {
+    dstok_tokenizer *tok = load_source(0), *out = NULL;
+    size_t n;
+    const void *bytes = dstok_tokenizer_compiled(tok, &n);
+    uint8_t *block = malloc(n);
+    dstok_error err = {.text = ""};
+    if (block == NULL) exit(1);
+    memcpy(block, bytes, n);
+    ((dstok__head *)(void *)block)->version++;
+    seal(block, n);
+    CHECK_EQ(load(block, n, NULL, &out, &err), DSTOK_E_VERSION);
+    memcpy(block, bytes, n);
+    ((dstok__head *)(void *)block)->order = 0x04030201;
+    CHECK_EQ(load(block, n, NULL, &out, &err), DSTOK_E_UNSUPPORTED);
+    memcpy(block, bytes, n);
+    block[n - 1] ^= 1;
+    CHECK_EQ(load(block, n, NULL, &out, &err), DSTOK_E_CHECKSUM);
+    free(block);
+    dstok_tokenizer_free(tok);
+}
+
+/* The embedded vocabulary is what its source compiles to. */
+static void test_default(void) {
+    dstok_tokenizer *embedded = NULL, *source = NULL;
+    size_t n, m;
+    if (dstok_tokenizer_load_default(NULL, &embedded, NULL) != DSTOK_OK) return; /* built without it */
+    CHECK_EQ(dstok_tokenizer_load(DSTOK_SOURCE_DIR "/data/vocab/default.tokenizer.json", NULL, &source, NULL),
+             DSTOK_OK);
+    const void *a = dstok_tokenizer_compiled(embedded, &n), *b = dstok_tokenizer_compiled(source, &m);
+    CHECK(n == m && memcmp(a, b, n) == 0);
+    dstok_tokenizer_free(embedded);
+    dstok_tokenizer_free(source);
+}
+
+int main(void) {
+    test_round_trip();
+    test_file();
+    test_versions();
+    test_head();
+    test_mutants();
+    test_default();
+    return t_end();
+}

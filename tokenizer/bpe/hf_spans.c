@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Spans as Hugging Face gives them: each token has a range of the text that is merged, each byte of that text the place
+ * of one source character, and a span goes from the begin of the first byte's to the end of the last one's. */
+#include "job.h"
+
+#include "../../data/unicode/unicode.h"
+#include "../text/utf8.h"
+
+/* ---- from byte to character ---- */
+
+/* The byte below that a byte of a normalised text is placed at; false: nowhere. */
+static bool step_down(const dstok__normalized *n, size_t *at) {
+    if (n->n_edits == 0) return true;
+    if (n->from[*at] == DSTOK__NOWHERE) return false;
+    *at = n->from[*at];
+    return true;
+}
+
+/* The source range of the character of the stretch that holds this byte. */
+static dstok_span character_at(const job *j, size_t at) {
+    size_t begin = at, end = at + 1;
+    if (!j->is_raw) {
+        while (begin > 0 && dstok__is_continuation(j->stretch[begin])) begin--;
+        while (end < j->stretch_len && dstok__is_continuation(j->stretch[end])) end++;
+    }
+    begin += j->base;
+    end += j->base;
+    if (!j->is_replaced) return (dstok_span){begin, end};
+    return dstok__map_range_at(&j->enc->valid, begin, end);
+}
+
+static dstok_span place_of_norm(const job *j, size_t at) {
+    if (j->is_edited && !step_down(&j->enc->stretch, &at)) return (dstok_span){0, 0};
+    return character_at(j, at);
+}
+
+static dstok_span place_of_piece(const job *j, size_t at) {
+    for (const dstok__level *level = j->piece->level; level != NULL; level = level->below) {
+        if (!step_down(&level->text, &at)) return (dstok_span){0, 0};
+        at += level->base;
+    }
+    return place_of_norm(j, at + j->piece_base);
+}
+
+dstok_span dstok__hf_norm(job *j, size_t begin, size_t end) {
+    if (begin == end) {
+        uint64_t at = dstok__job_norm_to_source(j, begin, begin).begin;
+        return (dstok_span){at, at};
+    }
+    return (dstok_span){place_of_norm(j, begin).begin, place_of_norm(j, end - 1).end};
+}
+
+/* ---- from the merged text to bytes ---- */
+
+size_t dstok__hf_width(const job *j, uint8_t byte) {
+    if (j->tok->options & DSTOK__T_CHAR_ATOMS) return 1;
+    return byte > 0x20 && byte < 0x7F ? 1 : 2; /* the byte-level alphabet in UTF-8 */
+}
+
+/* The byte of the pretoken that stands at a place of the merged text. */
+static size_t byte_at(job *j, size_t at) {
+    const uint8_t *text = j->piece->text + j->piece->begin;
+    size_t n = j->piece->end - j->piece->begin;
+    dstok__hf_walk *w = &j->hf;
+    if (w->at > at) *w = (dstok__hf_walk){0, 0};
+    while (w->byte + 1 < n && w->at + dstok__hf_width(j, text[w->byte]) <= at)
+        w->at += dstok__hf_width(j, text[w->byte++]);
+    return w->byte;
+}
+
+dstok_span dstok__hf_part(job *j, size_t begin, size_t end) {
+    size_t first = byte_at(j, begin), last = byte_at(j, end > begin ? end - 1 : begin);
+    return (dstok_span){place_of_piece(j, j->piece->begin + first).begin,
+                        place_of_piece(j, j->piece->begin + last).end};
+}
+
+/* ---- trimming ---- */
+
+/* How many bytes of blanks a text begins or ends with, and how many characters they are. */
+static size_t blanks(const uint8_t *text, size_t n, bool at_end, size_t *n_chars) {
+    size_t done = 0, width;
+    *n_chars = 0;
+    while (done < n) {
+        uint32_t cp =
+            at_end ? dstok__utf8_before(text + n - done, &width) : dstok__utf8_get(text + done, &width);
+        if (!dstok__uc_is_space(cp)) break;
+        done += width;
+        ++*n_chars;
+    }
+    return done;
+}
+
+static size_t ascii_blanks(const uint8_t *text, size_t n, bool at_end) {
+    size_t done = 0;
+    while (done < n && text[at_end ? n - 1 - done : done] == ' ') done++;
+    return done;
+}
+
+dstok_span dstok__hf_trim(const job *j, uint32_t id, dstok_span span) {
+    uint32_t n;
+    if (!(j->tok->options & DSTOK__T_TRIM) || id >= j->tok->n_ids) return span;
+    const uint8_t *text = dstok__token_bytes(j->tok, id, &n);
+    bool is_added = (j->tok->flags[id] & DSTOK_TOKEN_ADDED) != 0;
+    size_t unused, lead = is_added ? blanks(text, n, false, &unused) : ascii_blanks(text, n, false);
+    size_t trail = is_added ? blanks(text, n, true, &unused) : ascii_blanks(text, n, true);
+    bool is_first = j->enc->out.n == j->n_before || span.begin == 0;
+    if (is_first && lead > 0 && (j->tok->options & DSTOK__T_TRIM_PREFIX)) lead--;
+    span.begin = span.begin + lead < span.end ? span.begin + lead : span.end;
+    if (trail > 0 && span.end >= trail)
+        span.end = span.end - trail > span.begin ? span.end - trail : span.begin;
+    return span;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening the tables of a tokenizer: every number that leads somewhere is checked once, so that nothing need
+ * be later. */
+#include "tables.h"
+
+#include "../../simd/simd.h"
+
+#include <string.h>
+
+/* A search in a hash table takes at most so many steps; a table with a longer run of full slots was not made
+ * by us. */
+#define MAX_RUN 65536u
+
+static const size_t sizes[DSTOK__N_SECTIONS] = DSTOK__SECTION_SIZES;
+
+bool dstok__is_tables(const void *data, size_t n) {
+    return n >= 8 && memcmp(data, DSTOK__MAGIC, 8) == 0;
+}
+
+uint64_t dstok__text_hash(const void *text, size_t n, uint64_t seed) {
+    return dstok__hash(text, n, seed);
+}
+
+uint32_t dstok__tables_find(const dstok__tables *t, const void *text, size_t n) {
+    uint64_t hash = dstok__text_hash(text, n, t->head->seed);
+    size_t cap = dstok__tables_n(t, DSTOK__S_SLOTS);
+    for (size_t i = dstok__slot_home(hash, cap);; i = i + 1 == cap ? 0 : i + 1) {
+        const dstok__slot *slot = &t->slots[i];
+        if (slot->id == DSTOK__NO_ID) return DSTOK__NO_ID;
+        if (slot->tag != (uint32_t)hash) continue;
+        dstok__ref ref = t->texts[slot->id];
+        if (ref.n == n && memcmp(t->strings + ref.at, text, n) == 0) return slot->id;
+    }
+}
+
+/* ---- checks ---- */
+
+typedef struct opening {
+    dstok__tables *t;
+    size_t n;
+    dstok_error *err;
+} opening;
+
+static dstok_status bad(const opening *o, const char *what) {
+    return dstok__fail(o->err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, 0, "a damaged .dstok file: %s", what);
+}
+
+static dstok_status check_head(const opening *o, bool is_file) {
+    const dstok__head *h = o->t->head;
+    if (o->n < sizeof *h)
+        return dstok__fail(o->err, DSTOK_E_TRUNCATED, o->n, 0, "the .dstok file ends in its head");
+    if (!dstok__is_tables(h, o->n)) return bad(o, "its first bytes are not those of the format");
+    if (h->order != DSTOK__TABLES_ORDER)
+        return dstok__fail(o->err, DSTOK_E_UNSUPPORTED, 8, 0,
+                           "not supported: a .dstok file on a machine of another byte order");
+    if (h->version != DSTOK__TABLES_VERSION)
+        return dstok__fail(o->err, DSTOK_E_VERSION, 12, 0,
+                           "a .dstok file of version %u, this library reads version %u: make it anew with "
+                           "dstok compile",
+                           h->version, DSTOK__TABLES_VERSION);
+    if (h->size > o->n)
+        return dstok__fail(o->err, DSTOK_E_TRUNCATED, o->n, 0, "the .dstok file has %zu bytes of %llu", o->n,
+                           (unsigned long long)h->size);
+    if (h->size != o->n) return bad(o, "it is longer than it says");
+    if (!is_file) return DSTOK_OK;
+    if (dstok__hash(o->t->block + DSTOK__CHECKED_FROM, o->n - DSTOK__CHECKED_FROM, 0) != h->checksum)
+        return dstok__fail(
+            o->err, DSTOK_E_CHECKSUM, DSTOK_NO_OFFSET, 0,
+            "the .dstok file is damaged: its checksum is another (make it anew with dstok compile)");
+    return DSTOK_OK;
+}
+
+static dstok_status check_places(const opening *o) {
+    const dstok__head *h = o->t->head;
+    for (unsigned i = 0; i < DSTOK__N_SECTIONS; i++) {
+        const dstok__place *p = &h->sections[i];
+        if (p->at % 8 != 0 || p->at > o->n || p->n > (o->n - p->at) / sizes[i])
+            return bad(o, "a section lies outside of it");
+    }
+    const dstok__place *s = h->sections;
+    if (h->n_ids > DSTOK__MAX_IDS || h->n_bare > DSTOK__MAX_IDS || s[DSTOK__S_TOKENS].n != h->n_ids ||
+        s[DSTOK__S_FLAGS].n != h->n_ids || s[DSTOK__S_TEXTS].n != (uint64_t)h->n_ids + h->n_bare)
+        return bad(o, "the number of ids");
+    if (s[DSTOK__S_NORMS].n > DSTOK__MAX_NORMS || s[DSTOK__S_STEPS].n > DSTOK__MAX_STEPS ||
+        s[DSTOK__S_TEMPLATE].n > DSTOK__MAX_TEMPLATE || s[DSTOK__S_ADDED].n > DSTOK__MAX_ADDED ||
+        s[DSTOK__S_RAW].n > DSTOK__MAX_ADDED || s[DSTOK__S_NORMALIZED].n > DSTOK__MAX_ADDED)
+        return bad(o, "the length of a list");
+    if (s[DSTOK__S_SLOTS].n == 0 || s[DSTOK__S_SLOTS].n > UINT32_MAX || s[DSTOK__S_PAIRS].n == 0 ||
+        s[DSTOK__S_PAIRS].n > UINT32_MAX || s[DSTOK__S_WORDS].n != 2 + s[DSTOK__S_STEPS].n)
+        return bad(o, "the length of a table");
+    return DSTOK_OK;
+}
+
+/* The views of the sections, whose places have been checked. */
+static void set_views(dstok__tables *t) {
+    const dstok__place *s = t->head->sections;
+#define VIEW(section) (const void *)(t->block + s[section].at)
+    t->strings = VIEW(DSTOK__S_STRINGS);
+    t->tokens = VIEW(DSTOK__S_TOKENS);
+    t->texts = VIEW(DSTOK__S_TEXTS);
+    t->flags = VIEW(DSTOK__S_FLAGS);
+    t->slots = VIEW(DSTOK__S_SLOTS);
+    t->added = VIEW(DSTOK__S_ADDED);
+    t->raw = VIEW(DSTOK__S_RAW);
+    t->normalized = VIEW(DSTOK__S_NORMALIZED);
+    t->template = VIEW(DSTOK__S_TEMPLATE);
+    t->norms = VIEW(DSTOK__S_NORMS);
+    t->steps = VIEW(DSTOK__S_STEPS);
+    t->warnings = VIEW(DSTOK__S_WARNINGS);
+    t->words = VIEW(DSTOK__S_WORDS);
+    t->pairs = (dstok__pairs){.slots = (dstok__pair *)(uintptr_t)(t->block + s[DSTOK__S_PAIRS].at),
+                              .cap = (size_t)s[DSTOK__S_PAIRS].n,
+                              .count = t->head->n_merges,
+                              .seed = t->head->seed};
+#undef VIEW
+}
+
+static bool is_inside(const opening *o, dstok__ref ref) {
+    return (uint64_t)ref.at + ref.n <= dstok__tables_n(o->t, DSTOK__S_STRINGS);
+}
+
+/* Text that becomes part of a text must be UTF-8: scanners rely on it. */
+static bool is_text(const opening *o, dstok__ref ref) {
+    return is_inside(o, ref) && dstok__utf8_check(o->t->strings + ref.at, ref.n) == ref.n;
+}
+
+/* A string with a NUL behind it. */
+static bool is_string(const opening *o, dstok__ref ref) {
+    return is_text(o, ref) && (uint64_t)ref.at + ref.n < dstok__tables_n(o->t, DSTOK__S_STRINGS) &&
+           o->t->strings[ref.at + ref.n] == 0;
+}
+
+static bool is_id(const opening *o, uint32_t id) {
+    return id < o->t->head->n_ids || id == DSTOK__NO_ID;
+}
+
+static dstok_status check_ids(const opening *o) {
+    const dstok__tables *t = o->t;
+    uint64_t limit = dstok__tables_n(t, DSTOK__S_STRINGS), worst = 0;
+    for (size_t i = 0; i < dstok__tables_n(t, DSTOK__S_TOKENS); i++) {
+        uint64_t end = (uint64_t)t->tokens[i].at + t->tokens[i].n;
+        if (end > worst) worst = end;
+    }
+    for (size_t i = 0; i < dstok__tables_n(t, DSTOK__S_TEXTS); i++) {
+        uint64_t end = (uint64_t)t->texts[i].at + t->texts[i].n;
+        if (end > worst) worst = end;
+    }
+    if (worst > limit) return bad(o, "a token lies outside of its strings");
+    for (unsigned i = 0; i < 256; i++) {
+        if (!is_id(o, t->head->byte_ids[i]) || !is_id(o, t->head->fallback_ids[i]))
+            return bad(o, "the id of a byte");
+    }
+    return is_id(o, t->head->unk_id) ? DSTOK_OK : bad(o, "the id of the unknown token");
+}
+
+static dstok_status check_slots(const opening *o) {
+    size_t n = dstok__tables_n(o->t, DSTOK__S_SLOTS), run = 0, longest = 0, first = n;
+    uint32_t end = o->t->head->n_ids + o->t->head->n_bare;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t id = o->t->slots[i].id;
+        if (id == DSTOK__NO_ID) {
+            if (first == n) first = i;
+            if (run > longest) longest = run;
+            run = 0;
+        } else {
+            if (id >= end) return bad(o, "the table of texts names an id that is not there");
+            run++;
+        }
+    }
+    if (first == n || longest > MAX_RUN || run + first > MAX_RUN)
+        return bad(o, "the table of texts is too full");
+    return DSTOK_OK;
+}
+
+static dstok_status check_pairs(const opening *o) {
+    size_t n = o->t->pairs.cap, run = 0, longest = 0, first = n;
+    uint64_t end = o->t->head->n_ids, worst = 0; /* of product + 1 */
+    for (size_t i = 0; i < n; i++) {
+        const dstok__pair *p = &o->t->pairs.slots[i];
+        if (p->rank == DSTOK__NO_RANK) {
+            if (first == n) first = i;
+            if (run > longest) longest = run;
+            run = 0;
+        } else {
+            if (p->product >= worst) worst = (uint64_t)p->product + 1;
+            run++;
+        }
+    }
+    if (first == n || longest > MAX_RUN || run + first > MAX_RUN)
+        return bad(o, "the table of pairs is too full");
+    if (worst > end) return bad(o, "the table of pairs names an id that is not there");
+    return DSTOK_OK;
+}
+
+static dstok_status check_rows(const opening *o, const dstok__added_row *rows, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].id >= o->t->head->n_ids || rows[i].text.n == 0 || !is_text(o, rows[i].text))
+            return bad(o, "an added token");
+    }
+    return DSTOK_OK;
+}
+
+static bool is_norm(const opening *o, const dstok__op_row *row) {
+    bool has_map =
+        row->kind == DSTOK__NORM_PRECOMPILED || row->kind == DSTOK__NORM_SPM; /* binary, checked later */
+    return row->kind <= DSTOK__NORM_SPM && is_text(o, row->content) &&
+           (has_map ? is_inside(o, row->pattern) : is_text(o, row->pattern));
+}
+
+static bool is_step(const opening *o, const dstok__op_row *row) {
+    bool meta = row->kind != DSTOK__STEP_META || row->pattern.n > 0;
+    return row->kind <= DSTOK__STEP_BYTE_MAP && is_text(o, row->pattern) && is_text(o, row->content) &&
+           (row->flags & 0xFF) <= DSTOK__CONTIGUOUS && (row->flags >> 8 & 0xFF) <= 1 &&
+           row->flags >> 16 <= DSTOK__DIALECT_FANCY && row->prepend <= DSTOK__PREPEND_ALWAYS && meta &&
+           (row->kind != DSTOK__STEP_FIXED || row->length > 0);
+}
+
+static dstok_status check_ops(const opening *o) {
+    const dstok__tables *t = o->t;
+    const dstok__head *h = t->head;
+    for (size_t i = 0; i < dstok__tables_n(t, DSTOK__S_NORMS); i++) {
+        if (!is_norm(o, &t->norms[i])) return bad(o, "a normaliser");
+    }
+    for (size_t i = 0; i < dstok__tables_n(t, DSTOK__S_STEPS); i++) {
+        if (!is_step(o, &t->steps[i])) return bad(o, "a pretokenizer step");
+    }
+    if (!is_inside(o, h->prefix) || !is_inside(o, h->suffix) || h->prefix.n > DSTOK__MAX_AFFIX ||
+        h->suffix.n > DSTOK__MAX_AFFIX)
+        return bad(o, "a prefix or suffix");
+    if (h->model > DSTOK__MODEL_SCORES || h->plan.strip_char > 0x10FFFF || h->plan.first_drops > 0x10FFFF ||
+        (h->plan.last_suffix_n != 0 && h->plan.last_suffix_n != h->suffix.n))
+        return bad(o, "its model or decoder");
+    return DSTOK_OK;
+}
+
+static dstok_status check_strings(const opening *o) {
+    for (size_t i = 0; i < dstok__tables_n(o->t, DSTOK__S_WARNINGS); i++) {
+        if (!is_string(o, o->t->warnings[i])) return bad(o, "a warning");
+    }
+    for (size_t i = 0; i < dstok__tables_n(o->t, DSTOK__S_WORDS); i++) {
+        if (!is_string(o, o->t->words[i])) return bad(o, "a description");
+    }
+    return DSTOK_OK;
+}
+
+dstok_status dstok__tables_open(dstok__tables *t, const uint8_t *block, size_t n, bool is_file,
+                                dstok_error *err) {
+    opening o = {t, n, err};
+    *t = (dstok__tables){.block = block, .head = (const void *)block};
+    DSTOK_TRY(check_head(&o, is_file));
+    DSTOK_TRY(check_places(&o));
+    set_views(t);
+    DSTOK_TRY(check_ids(&o));
+    DSTOK_TRY(check_slots(&o));
+    DSTOK_TRY(check_pairs(&o));
+    DSTOK_TRY(check_rows(&o, t->added, dstok__tables_n(t, DSTOK__S_ADDED)));
+    DSTOK_TRY(check_rows(&o, t->raw, dstok__tables_n(t, DSTOK__S_RAW)));
+    DSTOK_TRY(check_rows(&o, t->normalized, dstok__tables_n(t, DSTOK__S_NORMALIZED)));
+    DSTOK_TRY(check_ops(&o));
+    return check_strings(&o);
+}

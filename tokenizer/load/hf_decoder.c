@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* The decoder of tokenizer.json, and what each token decodes to. */
+#include "hf.h"
+
+#include <string.h>
+
+static dstok_status add_dec(dstok__hf *h, dstok__dec dec, size_t at) {
+    dstok__spec *s = h->r.s;
+    if (s->n_decs == DSTOK__MAX_DECS)
+        return dstok__json_fail(&h->doc, DSTOK_E_LIMIT, at, h->r.err, "more than %d decoders",
+                                DSTOK__MAX_DECS);
+    s->decs[s->n_decs++] = dec;
+    return DSTOK_OK;
+}
+
+static dstok_status read_copy(dstok__hf *h, size_t owner, size_t at, const char *what, const char **text,
+                              size_t *n) {
+    DSTOK_TRY(dstok__read_string(&h->r, owner, at, what, text, n));
+    return dstok__spec_copy(h->r.s, *text, *n, text, h->r.err);
+}
+
+static dstok_status add_replace(dstok__hf *h, size_t at) {
+    dstok__field f[] = {{"pattern", 0}, {"content", 0}};
+    dstok__dec dec = {.kind = DSTOK__DEC_REPLACE};
+    bool is_regex;
+    DSTOK_TRY(dstok__read_fields(&h->r, at, "Replace", f, 2));
+    DSTOK_TRY(dstok__hf_pattern(h, at, f[0].at, &is_regex, &dec.pattern, &dec.pattern_n));
+    if (is_regex)
+        return dstok__json_fail(&h->doc, DSTOK_E_UNSUPPORTED, at, h->r.err,
+                                "not supported: decoder \"Replace\" by a regular expression");
+    DSTOK_TRY(read_copy(h, at, f[1].at, "\"content\"", &dec.content, &dec.content_n));
+    return add_dec(h, dec, at);
+}
+
+static dstok_status add_strip(dstok__hf *h, size_t at) {
+    dstok__field f[] = {{"content", 0}, {"start", 0}, {"stop", 0}};
+    dstok__dec dec = {.kind = DSTOK__DEC_STRIP};
+    DSTOK_TRY(dstok__read_fields(&h->r, at, "Strip", f, 3));
+    DSTOK_TRY(dstok__hf_char(h, at, f[0].at, "\"content\"", &dec.content, &dec.content_n));
+    if (f[1].at == 0 || f[2].at == 0)
+        return dstok__json_fail(&h->doc, DSTOK_E_FORMAT, at, h->r.err, "Strip needs \"start\" and \"stop\"");
+    DSTOK_TRY(dstok__hf_number(h, f[1].at, "\"start\"", &dec.start));
+    DSTOK_TRY(dstok__hf_number(h, f[2].at, "\"stop\"", &dec.stop));
+    return add_dec(h, dec, at);
+}
+
+static dstok_status add_metaspace(dstok__hf *h, size_t at) {
+    dstok__field f[] = {{"replacement", 0}};
+    dstok__dec dec = {.kind = DSTOK__DEC_METASPACE};
+    dstok__prepend prepend;
+    bool split;
+    DSTOK_TRY(dstok__hf_metaspace(h, at, &prepend, &split));
+    DSTOK_TRY(dstok__read_fields(&h->r, at, "Metaspace", f, 1));
+    DSTOK_TRY(dstok__hf_char(h, at, f[0].at, "\"replacement\"", &dec.pattern, &dec.pattern_n));
+    dec.flag = prepend != DSTOK__PREPEND_NEVER;
+    return add_dec(h, dec, at);
+}
+
+static dstok_status add_bpe(dstok__hf *h, size_t at) {
+    dstok__field f[] = {{"suffix", 0}};
+    dstok__dec dec = {.kind = DSTOK__DEC_BPE};
+    DSTOK_TRY(dstok__read_fields(&h->r, at, "BPEDecoder", f, 1));
+    DSTOK_TRY(read_copy(h, at, f[0].at, "\"suffix\"", &dec.pattern, &dec.pattern_n));
+    return add_dec(h, dec, at);
+}
+
+static dstok_status add_part(dstok__hf *h, const char *type, size_t at) {
+    static const struct {
+        const char *type;
+        dstok_status (*add)(dstok__hf *h, size_t at); /* NULL: it has no members that count */
+        dstok__dec_kind kind;
+    } kinds[] = {{"ByteLevel", NULL, DSTOK__DEC_BYTE_LEVEL},
+                 {"ByteFallback", NULL, DSTOK__DEC_BYTE_FALLBACK},
+                 {"Fuse", NULL, DSTOK__DEC_FUSE},
+                 {"WordPiece", NULL, DSTOK__DEC_WORDPIECE},
+                 {"CTC", NULL, DSTOK__DEC_CTC},
+                 {"Replace", add_replace, DSTOK__DEC_REPLACE},
+                 {"Strip", add_strip, DSTOK__DEC_STRIP},
+                 {"Metaspace", add_metaspace, DSTOK__DEC_METASPACE},
+                 {"BPEDecoder", add_bpe, DSTOK__DEC_BPE}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(type, kinds[i].type) != 0) continue;
+        return kinds[i].add != NULL ? kinds[i].add(h, at)
+                                    : add_dec(h, (dstok__dec){.kind = kinds[i].kind}, at);
+    }
+    return dstok__hf_unsupported(h, at, "decoder", type);
+}
+
+dstok_status dstok__hf_decoder(dstok__hf *h, size_t at) {
+    dstok__dec_plan plan;
+    dstok_error detail;
+    DSTOK_TRY(dstok__hf_parts(h, at, "decoder", "decoders", add_part));
+    dstok_status status = dstok__dec_plan_make(h->r.s->decs, h->r.s->n_decs, &plan, &detail);
+    return status == DSTOK_OK ? status : dstok__json_fail(&h->doc, status, at, h->r.err, "%s", detail.text);
+}
+
+/* Byte-level keys have become bytes already, which is all that their decoder, if there is one, does. */
+static bool is_plain(const dstok__hf *h) {
+    const dstok__spec *s = h->r.s;
+    return s->n_decs == 0 || (h->byte_level && s->n_decs == 1 && s->decs[0].kind == DSTOK__DEC_BYTE_LEVEL);
+}
+
+dstok_status dstok__hf_token_bytes(dstok__hf *h, const char *key, size_t n) {
+    bool is_byte;
+    if (is_plain(h)) return DSTOK_OK;
+    h->other.len = 0;
+    dstok_status status = dstok__dec_token(h->r.s->decs, h->r.s->n_decs, key, n, &h->other, &is_byte);
+    if (status != DSTOK_OK) return dstok__spec_no_room(status, "bytes in a token", h->other.max, h->r.err);
+    return dstok__spec_token_bytes(h->r.s, h->other.data, h->other.len, h->r.err);
+}
+
+/* A decoder leaves byte-level characters in added tokens alone here: they are plain text in the file. */
+dstok_status dstok__hf_added_bytes(dstok__hf *h, dstok__added *a) {
+    dstok__dec decs[DSTOK__MAX_DECS];
+    size_t n = 0;
+    bool is_byte;
+    for (size_t i = 0; i < h->r.s->n_decs; i++) {
+        if (h->r.s->decs[i].kind != DSTOK__DEC_BYTE_LEVEL) decs[n++] = h->r.s->decs[i];
+    }
+    if (n == 0) return DSTOK_OK;
+    h->other.len = 0;
+    dstok_status status = dstok__dec_token(decs, n, a->content, a->n, &h->other, &is_byte);
+    if (status != DSTOK_OK) return dstok__spec_no_room(status, "bytes in a token", h->other.max, h->r.err);
+    a->bytes = h->other.len > 0 ? (const char *)h->other.data : "";
+    a->bytes_n = (uint32_t)h->other.len;
+    return DSTOK_OK;
+}
