@@ -97,7 +97,7 @@ def decode(vocab, ids, *args):
     return [json.loads(line)["text"] for line in done.stdout.split(b"\n")[:-1]]
 
 
-def _byte_alphabet():
+def byte_alphabet():
     """Character -> byte of the byte-level alphabet."""
     shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     table = {chr(b): b for b in shown}
@@ -114,7 +114,7 @@ def is_byte_level(data):
 def read_tokens(path):
     """tokenizer.json: id -> bytes of every token as it stands in the normalised text, the ids of added tokens, and of those
     marked special."""
-    alphabet = _byte_alphabet()
+    alphabet = byte_alphabet()
     with open(path, encoding="utf-8") as source:
         data = json.load(source)
     model, byte_level = data["model"], is_byte_level(data)

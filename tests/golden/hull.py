@@ -10,17 +10,6 @@ import unicodedata
 import common
 
 
-def rule_of(want, changed, ours, theirs):
-    """Why a span of ours differs from that of Hugging Face on purpose, or None."""
-    if not changed or ours != want:
-        return None
-    if ours[0] == ours[1] and theirs[0] <= ours[0] <= theirs[1]:
-        return "prefix"  # ours stands before the text, theirs takes the first character
-    if ours[0] <= theirs[0] and theirs[1] <= ours[1]:
-        return "hull"  # theirs is the first character of what ours came from, or marks in their new order
-    return None
-
-
 def open_pipeline(path):
     """The pipeline of a tokenizer.json."""
     with open(path, encoding="utf-8") as source:
@@ -39,11 +28,8 @@ class Pipeline:
         self.prefixes = "Metaspace" in str(data.get("pre_tokenizer")) or "'add_prefix_space': True" in str(
             data.get("pre_tokenizer"))
 
-    def changes(self):
-        return self.ops is None or len(self.ops) > 0 or self.drops or self.prefixes
-
     def spans(self, text, ids, theirs):
-        """For each token ([begin, end], does it touch a character that changed?); theirs says where added tokens stand.
+        """For each token [begin, end]; theirs says where added tokens stand.
         None when the tokens are not the normalised text, or the file does something that is not known here."""
         if self.ops is None or self.prefixes or (self.ops and any(self.added.get(i) for i in ids)):
             return None
@@ -55,7 +41,7 @@ class Pipeline:
             part = self.stretch(text, at, span[0], waiting)
             if part is None:
                 return None
-            out += part + [(list(span), False)]
+            out += part + [list(span)]
             at, waiting = span[1], []
         return out[:-1]
 
@@ -65,7 +51,7 @@ class Pipeline:
             chars = op(chars)
             if chars is None:
                 return None
-        return place(text, chars, [self.tokens.get(i, b"") for i in ids], self.drops)
+        return place(chars, [self.tokens.get(i, b"") for i in ids], self.drops)
 
 
 def operations(part):
@@ -150,13 +136,12 @@ def compose(chars):
     return out
 
 
-def place(text, chars, tokens, drops):
+def place(chars, tokens, drops):
     """The tokens laid over the characters, byte by byte; blanks may be left out where the pattern drops them."""
     data = "".join(c for c, _, _ in chars).encode("utf-8", "surrogatepass")
     owner = []  # for each byte of the normalised text, its character
     for k, (c, _, _) in enumerate(chars):
         owner += [k] * len(c.encode("utf-8", "surrogatepass"))
-    changed = [end - begin != 1 or text[begin] != c for c, begin, end in chars]
     out, at = [], 0
     for token in tokens:
         while drops and data[at:at + 1] == b" " and not data.startswith(token, at):
@@ -164,14 +149,7 @@ def place(text, chars, tokens, drops):
         if not token or not data.startswith(token, at):
             return None
         touched = range(owner[at], owner[at + len(token) - 1] + 1)
-        out.append(([min(chars[k][1] for k in touched), max(chars[k][2] for k in touched)],
-                    any(changed[k] for k in touched) or shares(chars, touched)))
+        out.append([min(chars[k][1] for k in touched), max(chars[k][2] for k in touched)])
         at += len(token)
     return out if not data[at:].strip(b" ") and (drops or at == len(data)) else None
 
-
-def shares(chars, touched):
-    """Does a neighbour come from the same source character as the first or the last of these?"""
-    first, last = touched[0], touched[-1]
-    return (first > 0 and chars[first - 1][2] > chars[first][1]) or (
-        last + 1 < len(chars) and chars[last + 1][1] < chars[last][2])

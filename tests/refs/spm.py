@@ -159,7 +159,7 @@ def work(task):
             n_differ += len(differing)
             n_texts += len(batch)
             shown += [refs.report(reference, policy, batch[d]) for d in differing[:1]]
-    except Exception as trouble:  # a worker must say what it met, whatever that is
+    except BaseException as trouble:  # also a panic of the reference: a worker must say what it met, whatever that is
         return name, 1, f"  {name:34} FAILED: {type(trouble).__name__}: {trouble}\n    {chosen}"
     more = f"\n    {chosen}" if n_differ else ""
     return name, n_differ, f"  {name:34} {n_texts} strings {n_differ:5} differences" + more + "".join("\n" + s for s in shown)

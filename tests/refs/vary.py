@@ -106,13 +106,13 @@ def work(task):
         refused = refusal(path)
         try:
             reference = refs.HuggingFace(path)
-        except Exception as trouble:  # the reference refuses the file
+        except BaseException as trouble:  # the reference refuses the file
             return name, 0, f"  {name:34} the reference refuses it: {str(trouble)[:60]}; dstok: {refused or 'loads'}"
         if refused:
             is_right = "not supported" in refused
             return name, not is_right, f"  {name:34} {'' if is_right else 'WRONG: '}{refused[-150:]}"
         shown, n_differ = compare(rng, reference)
-    except Exception as trouble:  # say what it met, and with which file
+    except BaseException as trouble:  # also a panic of the reference: say what it met, and with which file
         return name, 1, f"  {name:34} FAILED: {type(trouble).__name__}: {trouble}\n    {describe(text, byte_level)}"
     more = "\n    " + describe(text, byte_level) if n_differ else ""
     notes = "".join(f"\n    {count} {what}" for what, count in sorted(reference.notes.items()))

@@ -213,9 +213,9 @@ enum {
     S = DSTOK__SPM_SUFFIX
 };
 
-/* As measured, but for two things: inside a user-defined piece the places go on one by one, where sentencepiece gives
- * that of its first character; a suffix behind the whole text has the place of the last byte, not of the one
- * behind. */
+/* As measured, but for two things: inside a user-defined piece the places go on one by one, where
+ * sentencepiece gives that of its first character; a suffix behind the whole text has the place of the last
+ * byte, not of the one behind. */
 static const struct {
     bool has_map;
     unsigned flags;
@@ -352,7 +352,7 @@ static void test_broken(void) {
     b.bytes[b.n - 2] = 0xFF; /* the replacement is no UTF-8 */
     CHECK_EQ(read_blob(b.bytes, b.n), DSTOK_E_FORMAT);
     make_blob(&b, one, 1);
-    b.units[b.units[0] >> 10 ^ 'a'] |= 0xFFFu << 20; /* a unit that points outside */
+    b.units[b.units[0] >> 10 ^ 'a'] |= 0x7FFu << 20; /* a unit that points outside */
     write_blob(&b);
     CHECK_EQ(read_blob(b.bytes, b.n), DSTOK_E_FORMAT);
     make_blob(&b, one, 1);
@@ -380,7 +380,8 @@ static void test_cycle(void) {
     free(text);
 }
 
-/* Every byte of a map changed in several ways: refused, or safe to run; results stay UTF-8 within the bound. */
+/* Every byte of a map changed in several ways: refused, or safe to run; results stay UTF-8 within the
+ * bound. */
 static void test_damaged(void) {
     const char *src =
         "ab e\u0301\u00E9 ooo\u4E2D\u1100\u1161\uAC00x \u0600a\u0915\u094D\u0937\U0001F600\r\n\u2581\u0308b";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every operation but the character maps: texts, places as measured with tokenizers 0.23.3, edits, bounds, refusals. */
+/* Operations without character maps: texts and places as measured with tokenizers 0.23.3, edits, bounds. */
 #include "../../data/unicode/unicode.h"
 #include "../../tokenizer/text/normalize.h"
 #include "../harness/t.h"

@@ -489,32 +489,6 @@ static void test_bound(void) {
     }
 }
 
-/* Names that stand for one step, and for several. */
-static void test_steps_by_name(void) {
-    static const struct {
-        const char *name;
-        size_t n;
-        const char *text, *want;
-    } rows[] = {
-        {"kimi-k2", 1, "HelloWorld 中文ABc it's 1234", "Hello|World| |中文|ABc| it's| |123|4"},
-        {"bloom", 1, "a, b。 (c", "a|,| b|。 (|c"},
-        {"tekken", 1, "I'm 12", "I|'m| |1|2"},
-        {"deepseek-v3", 3, "abc1234 中!", "abc|123|4| |中|!"},
-        {"deepseek-llm", 6, "ab 12\r\n \u212A中, x  ", "ab| |12|\r|\n| |\u212A|中|,| x|  "},
-        {"deepseek-coder", 5, "ab 12\r\n \u0E01中, x  ", "ab| |1|2|\r|\n| |\u0E01中|,| x|  "},
-    };
-    dstok__step steps[DSTOK__MAX_STEPS];
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        for (int dialect = 0; dialect < 2; dialect++) {
-            size_t n = dstok__steps_by_name(rows[i].name, (dstok__dialect)dialect, steps);
-            CHECK_EQ(n, rows[i].n);
-            if (n == rows[i].n) CHECK_STR(cut(steps, n, rows[i].text), rows[i].want);
-        }
-    }
-    CHECK_EQ(dstok__steps_by_name("deepseek", DSTOK__DIALECT_ONIG, steps), 0);
-    CHECK(dstok__pattern_by_name("deepseek-llm") == NULL);
-}
-
 /* Each step sees only its own piece: look-ahead ends there, look-behind begins there. */
 static void test_sequence(void) {
     dstok__step steps[] = {LIT(DSTOK__ISOLATED, false, "x"), RX(DSTOK__ISOLATED, false, "\\s+(?!\\S)"),
@@ -688,7 +662,6 @@ int main(void) {
     test_byte_map();
     test_refusals();
     test_bound();
-    test_steps_by_name();
     test_sequence();
     test_object();
     test_limits();

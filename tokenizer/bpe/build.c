@@ -144,7 +144,7 @@ static dstok_status add_row(dstok__build *b, normalising *z, const dstok__added 
     DSTOK_TRY(dstok__build_string(b, a->content, a->n, false, &row.text));
     DSTOK_TRY(dstok__build_row(b, DSTOK__S_ADDED, &row, sizeof row));
     if (!a->normalized) return dstok__build_row(b, DSTOK__S_RAW, &row, sizeof row);
-    if (z->normalizer != NULL) {
+    if (z->normalizer != NULL && b->s->norms[0].kind != DSTOK__NORM_SPM) { /* that one leaves its pieces as they are */
         DSTOK_TRY(dstok__normalize(&z->text, z->normalizer, z->regex, (const uint8_t *)a->content, a->n,
                                    DSTOK__MAX_TOKEN_BYTES, b->err));
         if (z->text.len == 0) return DSTOK_OK;

@@ -5,6 +5,7 @@
 #include "../text/utf8.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,9 +71,14 @@ static dstok_status pairs_from_ranks(dstok__build *b, dstok__buf *list) {
     return DSTOK_OK;
 }
 
+/* SentencePiece compares the bits: -0 is below +0. */
+static bool is_higher(float a, float b) {
+    return a > b || (a == b && !signbit(a) && signbit(b));
+}
+
 static int by_score(const void *pa, const void *pb) {
     float a = *(const float *)pa, b = *(const float *)pb;
-    return a > b ? -1 : a < b;
+    return is_higher(a, b) ? -1 : is_higher(b, a);
 }
 
 /* How many different scores are higher: equal scores have one rank, so that position decides between them. */
@@ -80,7 +86,7 @@ static uint32_t rank_of(const float *scores, size_t n, float score) {
     size_t lo = 0, hi = n;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
-        if (scores[mid] > score) {
+        if (is_higher(scores[mid], score)) {
             lo = mid + 1;
         } else {
             hi = mid;

@@ -130,7 +130,8 @@ typedef struct decoding {
     target t;
     pending p; /* DSTOK_DECODE_REPLACE */
     size_t unknown;
-    size_t first, last; /* indexes of the first and last id that give something; n: none */
+    bool spm_started, spm_stripped; /* something came out; the token before lost its blank (SentencePiece) */
+    size_t first, last;             /* indexes of the first and last id that give something; n: none */
     dstok_error *err;
 } decoding;
 
@@ -177,6 +178,20 @@ static void put_without(decoding *d, uint32_t id, const uint8_t *drop, size_t dr
     put_part(d, text + from, ref.n - from);
 }
 
+/* Whether a token loses its leading blank, as in SentencePiece: the first one, or all until something has come out. */
+static bool loses_blank(decoding *d, uint32_t id, uint32_t n) {
+    dstok__ref ref = d->tok->t.texts[id];
+    uint32_t mode = d->tok->plan->spm_strip;
+    bool is_unknown = id == d->tok->unk_id, is_byte = (d->tok->flags[id] & DSTOK__TOKEN_BYTE) != 0;
+    if (mode == 0 || (!is_unknown && (d->tok->flags[id] & DSTOK_TOKEN_SPECIAL))) return false;
+    if (!is_byte && d->spm_stripped) d->spm_started = true;
+    bool strips = !is_byte && !is_unknown && !d->spm_started && n > 0 && ref.n >= 3 &&
+                  memcmp(d->tok->t.strings + ref.at, "\xE2\x96\x81", 3) == 0;
+    if (!is_byte) d->spm_stripped = strips && mode == 1;
+    if (n > strips) d->spm_started = true;
+    return strips;
+}
+
 /* The first and the last token may have rules of their own, unless they are byte tokens or only added ones. */
 static void put_token(decoding *d, size_t i) {
     uint32_t id = d->ids[i], n;
@@ -188,7 +203,8 @@ static void put_token(decoding *d, size_t i) {
     } else if (has_text && i == d->last) {
         put_without(d, id, (const uint8_t *)d->tok->suffix, d->tok->suffix_n);
     } else {
-        put_part(d, bytes, n);
+        size_t skip = loses_blank(d, id, n);
+        put_part(d, bytes + skip, n - skip);
     }
 }
 
@@ -207,26 +223,30 @@ static size_t next_bytes(const decoding *d, size_t i, size_t end, uint8_t bytes[
     return n;
 }
 
-/* A run of byte tokens, as Hugging Face shows it: its text when all of it is UTF-8, else U+FFFD for each byte.
- * Returns
- * the index behind the run. */
+/* Whether ids[begin, end), all of them byte tokens, spell UTF-8. */
+static bool is_text_run(const decoding *d, size_t begin, size_t end) {
+    uint8_t bytes[4];
+    for (size_t i = begin, width; i < end; i += width) {
+        size_t n = next_bytes(d, i, end, bytes);
+        if (dstok__utf8_ill_formed(bytes, n, &width) != 0) return false;
+    }
+    return true;
+}
+
+/* A run of byte tokens, as the references show it: Hugging Face its text when all of it is UTF-8, else U+FFFD for each
+ * byte; SentencePiece each character that is, and U+FFFD for each other byte. Returns the index behind the run. */
 static size_t put_byte_run(decoding *d, size_t begin) {
-    size_t end = begin;
-    bool is_text = true;
+    size_t end = begin, width;
     uint8_t bytes[4];
     while (end < d->n && is_byte_token(d, end)) end++;
-    for (size_t i = begin, width; i < end && is_text; i += width) {
-        size_t n = next_bytes(d, i, end, bytes);
-        is_text = dstok__utf8_ill_formed(bytes, n, &width) == 0;
-    }
+    bool look = d->tok->plan->spm_bytes || is_text_run(d, begin, end);
     flush(&d->t, &d->p);
-    for (size_t i = begin; i < end; i++) {
-        next_bytes(d, i, end, bytes);
-        if (is_text) {
-            put_text(&d->t, &d->p, bytes, 1);
-        } else {
-            put(&d->t, replacement, sizeof replacement);
-        }
+    d->spm_started = true;
+    for (size_t i = begin; i < end; i += width) {
+        size_t n = next_bytes(d, i, end, bytes);
+        bool is_good = look && dstok__utf8_ill_formed(bytes, n, &width) == 0;
+        if (!is_good) width = 1;
+        put(&d->t, is_good ? bytes : replacement, is_good ? width : sizeof replacement);
     }
     return end;
 }

@@ -16,7 +16,7 @@ static const char *const names[] = {
     [DSTOK__DEC_METASPACE] = "Metaspace",
     [DSTOK__DEC_BPE] = "BPEDecoder",
     [DSTOK__DEC_WORDPIECE] = "WordPiece",
-    [DSTOK__DEC_CTC] = "CTC",
+    [DSTOK__DEC_CTC] = "CTC", [DSTOK__DEC_SPM] = "SentencePiece",
 };
 
 static dstok_status refuse(const dstok__dec *d, const char *why, dstok_error *err) {
@@ -86,6 +86,10 @@ static dstok_status plan_step(planning *p, const dstok__dec *d, dstok_error *err
     case DSTOK__DEC_METASPACE:
     case DSTOK__DEC_BPE:
         return plan_place(p, d, err);
+    case DSTOK__DEC_SPM:
+        p->plan->spm_strip = d->start;
+        p->plan->spm_bytes = 1;
+        return DSTOK_OK;
     case DSTOK__DEC_WORDPIECE:
     case DSTOK__DEC_CTC:
         break;
@@ -167,6 +171,7 @@ static dstok_status apply(const dstok__dec *d, bool is_fused, const char *text, 
     case DSTOK__DEC_BYTE_LEVEL:
         return put_bytes(text, n, out);
     case DSTOK__DEC_FUSE:
+    case DSTOK__DEC_SPM:
     case DSTOK__DEC_WORDPIECE:
     case DSTOK__DEC_CTC:
         break;

@@ -14,6 +14,9 @@ typedef enum dstok__dec_kind {
     DSTOK__DEC_METASPACE, /* pattern (one character) -> blank; `flag`: in the first token -> nothing */
     DSTOK__DEC_BPE,       /* pattern (a suffix) -> blank; in the last token -> nothing */
     DSTOK__DEC_WORDPIECE, /* pattern (a prefix) off each token, else a blank before it; `flag`: clean up */
+    DSTOK__DEC_SPM, /* SentencePiece's own: `start` 1: one blank (U+2581 in the piece) off the first token, 2: off
+                       every token as long as nothing has come out, 0: none; runs of byte tokens that are not
+                       UTF-8 are shown character by character */
     DSTOK__DEC_CTC        /* pattern = pad token, content = word delimiter; `flag`: clean up */
 } dstok__dec_kind;
 
@@ -27,26 +30,25 @@ typedef struct dstok__dec {
 
 #define DSTOK__MAX_DECS 16
 
-/* What a list of steps comes to: each token has its own bytes, and these rules hold for the whole. Plain data:
- * it is part
- * of compiled vocabularies, so all fields have a fixed width and no pointers. */
+/* What a list of steps comes to: each token has its own bytes, and these rules hold for the whole. It is part of
+ * compiled vocabularies, so all fields have a fixed width and no pointers. */
 typedef struct dstok__dec_plan {
     uint32_t strip_start, strip_stop; /* at most so many of strip_char off the ends of the whole text */
     uint32_t strip_char;              /* code point */
-    uint32_t
-        first_drops; /* code point: in the first token each of it is left out instead of becoming a blank; 0: none */
-    uint32_t
-        last_suffix_n; /* DEC_BPE: length of the suffix (the model's end_of_word_suffix) that the last token loses
-                               instead of getting a blank; 0: none */
-    uint32_t reserved[3]; /* 0 */
+    /* Code point: in the first token each of it is left out instead of becoming a blank; 0: none. */
+    uint32_t first_drops;
+    /* DEC_BPE: length of the suffix (the model's end_of_word_suffix) that the last token loses; 0: none. */
+    uint32_t last_suffix_n;
+    uint32_t spm_strip;   /* DEC_SPM: its start */
+    uint32_t spm_bytes;   /* DEC_SPM: 1; else 0 */
+    uint32_t reserved[1]; /* 0 */
 } dstok__dec_plan;
 
 /* Works out the plan. E_UNSUPPORTED (err->text names the step) where a list cannot be brought to this form. */
 dstok_status dstok__dec_plan_make(const dstok__dec *decs, size_t n, dstok__dec_plan *plan, dstok_error *err);
 
-/* What a token's key (its UTF-8 text in the file, not mapped) becomes by itself under the steps: appended to
- * out. With no
- * steps: the text itself. *is_byte  [out] it became one byte by BYTE_FALLBACK. */
+/* What a token's key (its UTF-8 text in the file, not mapped) becomes by itself under the steps: appended to out.
+ * With no steps: the text itself. *is_byte  [out] it became one byte by BYTE_FALLBACK. */
 dstok_status dstok__dec_token(const dstok__dec *decs, size_t n, const char *key, size_t key_n,
                               dstok__buf *out, bool *is_byte);
 

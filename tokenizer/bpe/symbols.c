@@ -219,8 +219,12 @@ static dstok_status put_apart(putting *p, struct dstok__unused one) {
         bool is_unused = is_for_splitting(p->j, one.id);
         dstok__split s = is_unused ? enc->splits[one.id] : (dstok__split){DSTOK__NO_ID, DSTOK__NO_ID};
         uint32_t left_n = s.left < dstok__tables_n(&tok->t, DSTOK__S_TEXTS) ? tok->t.texts[s.left].n : 0;
-        if (!is_unused || left_n == 0 || left_n >= one.end - one.begin) {
+        if (!is_unused) {
             DSTOK_TRY(put_whole(p, one.id, one.begin, one.end, false));
+            continue;
+        }
+        if (left_n == 0 || left_n >= one.end - one.begin) { /* a character: what is not used is unknown */
+            DSTOK_TRY(put_left_over(p, one.begin, one.end));
             continue;
         }
         uint32_t cut = one.begin + left_n;

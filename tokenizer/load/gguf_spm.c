@@ -58,14 +58,6 @@ static dstok_status replace(dstok__gguf *g, const char *text, size_t n, const ch
     return status == DSTOK_OK ? status : dstok__spec_no_room(status, "bytes in a token", g->text.max, g->err);
 }
 
-/* "<0x0A>": the byte, or -1. */
-static int byte_of(const dstok__gguf_token *t) {
-    static const char digits[] = "0123456789ABCDEF";
-    if (t->n != 6 || memcmp(t->text, "<0x", 3) != 0 || t->text[5] != '>') return -1;
-    const char *high = memchr(digits, t->text[3], 16), *low = memchr(digits, t->text[4], 16);
-    return high == NULL || low == NULL ? -1 : (int)(16 * (high - digits) + (low - digits));
-}
-
 static dstok_status add_byte(dstok__gguf *g, const dstok__gguf_token *t, int byte) {
     char c = (char)byte;
     g->s->fallback_ids[byte] = t->id;
@@ -128,7 +120,7 @@ static dstok_status add_piece(dstok__gguf *g, const dstok__gguf_token *t) {
 }
 
 static dstok_status add_token(dstok__gguf *g, const dstok__gguf_token *t) {
-    int byte = byte_of(t);
+    int byte = dstok__byte_of_name(t->text, t->n);
     if (t->type == DSTOK__GGUF_UNKNOWN && g->s->unk_id == DSTOK__NO_ID) g->s->unk_id = t->id;
     if (byte >= 0 && (t->type == DSTOK__GGUF_BYTE || !dstok__gguf_has(g, DSTOK__GGUF_TYPES)))
         return add_byte(g, t, byte);

@@ -88,6 +88,8 @@ static void hf_init(dstok__hf *h, dstok__spec *s, dstok_error *err) {
     dstok__buf_init(&h->text, al, DSTOK__MAX_FILE);
     dstok__buf_init(&h->other, al, DSTOK__MAX_FILE);
     dstok__buf_init(&h->joined, al, DSTOK__MAX_FILE);
+    dstok__normalized_init(&h->normalized, al);
+    dstok__buf_init(&h->decoded, al, DSTOK__MAX_DECODED);
 }
 
 static void hf_free(dstok__hf *h) {
@@ -98,6 +100,10 @@ static void hf_free(dstok__hf *h) {
     dstok__buf_free(&h->text);
     dstok__buf_free(&h->other);
     dstok__buf_free(&h->joined);
+    dstok__regex_scratch_free(h->regex);
+    dstok__normalizer_free(h->normalizer);
+    dstok__normalized_free(&h->normalized);
+    dstok__buf_free(&h->decoded);
 }
 
 dstok_status dstok__load_hf(dstok__spec *s, const char *data, size_t n, const char *config, size_t config_n,

@@ -16,12 +16,20 @@ typedef struct dstok__hf {
     uint32_t first_added,
         next_id; /* ids of added tokens that are no keys: from the first up to the next free one */
     dstok__buf text, other, joined; /* scratch; text is r.scratch */
-    bool byte_level;                /* the pre_tokenizer has a ByteLevel: the model merges bytes */
-    bool byte_mapped;               /* ... and steps behind it */
+    dstok__normalizer *normalizer;  /* of the file; NULL: none */
+    dstok__regex_scratch *regex;    /* ... if it needs one */
+    dstok__normalized normalized;
+    dstok__buf decoded; /* what a token decodes to */
+    bool byte_level;    /* the pre_tokenizer has a ByteLevel: the model merges bytes */
+    bool byte_mapped;   /* ... and steps behind it */
     bool byte_fallback;
     size_t affix_at;     /* where the last prefix or suffix of subwords stands; 0: none */
+    size_t prefix_key_n; /* length of the prefix of subwords as it stands in the keys */
     bool has_double_key; /* some key stands twice in vocab */
 } dstok__hf;
+
+/* A token while it is being decoded, step by step; what it comes to has DSTOK__MAX_TOKEN_BYTES at most. */
+#define DSTOK__MAX_DECODED ((size_t)1 << 20)
 
 /* The members of "model", found but not yet read (hf_model.c). */
 typedef struct dstok__hf_model {
@@ -36,11 +44,13 @@ dstok_status dstok__hf_merges(dstok__hf *h, const dstok__hf_model *m);
 /* hf_added.c: numbers the added tokens as the reference does. After the vocabulary. at = 0: none. */
 dstok_status dstok__hf_added(dstok__hf *h, size_t at);
 
-/* Puts the bytes that the token added last decodes to into the spec (hf_decoder.c). key: its text in the file. */
-dstok_status dstok__hf_token_bytes(dstok__hf *h, const char *key, size_t n);
+/* Puts the bytes that the token added last decodes to into the spec (hf_decoder.c). key: its text in the file, where it
+ * stands at `at`. */
+dstok_status dstok__hf_token_bytes(dstok__hf *h, size_t at, const char *key, size_t n);
 
-/* What an added token decodes to; a->bytes is valid until h->other is used again (hf_decoder.c). */
-dstok_status dstok__hf_added_bytes(dstok__hf *h, dstok__added *a);
+/* What an added token of this text decodes to, in h->decoded (hf_decoder.c). is_mapped: a normalizer made byte-level
+ * characters of it. */
+dstok_status dstok__hf_added_bytes(dstok__hf *h, size_t at, const char *text, size_t n, bool is_mapped);
 
 /* The members that Metaspace has as pre_tokenizer and as decoder (hf_pretok.c). */
 dstok_status dstok__hf_metaspace(dstok__hf *h, size_t at, dstok__prepend *prepend, bool *split);

@@ -2,6 +2,8 @@
 /* The added tokens of tokenizer.json, numbered as the reference numbers them: the ids in the file do not count. */
 #include "hf.h"
 
+#include <string.h>
+
 static dstok_status read_entry(dstok__hf *h, size_t at, dstok__added *a, uint32_t *file_id) {
     dstok__field f[] = {{"content", 0}, {"id", 0},     {"special", 0},   {"single_word", 0},
                         {"lstrip", 0},  {"rstrip", 0}, {"normalized", 0}};
@@ -77,7 +79,6 @@ static dstok_status add_entry(dstok__hf *h, size_t at) {
                                    "the added token \"%s\" has id %u in the file; as in Hugging Face's "
                                    "own numbering it gets %u",
                                    DSTOK__QUOTE(a.content, a.n, q), file_id, a.id));
-    DSTOK_TRY(dstok__hf_added_bytes(h, &a));
     DSTOK_TRY(dstok__spec_added(h->r.s, &a, h->r.err));
     const dstok__added *kept = &h->r.s->added[h->r.s->n_added - 1];
     dstok_status status =
@@ -86,11 +87,56 @@ static dstok_status add_entry(dstok__hf *h, size_t at) {
                               : dstok__spec_no_room(status, "added tokens", DSTOK__MAX_ADDED, h->r.err);
 }
 
+/* ---- what they decode to ---- */
+
+static bool maps_bytes(const dstok__spec *s) {
+    for (size_t i = 0; i < s->n_norms; i++) {
+        if (s->norms[i].kind == DSTOK__NORM_BYTE_LEVEL) return true;
+    }
+    return false;
+}
+
+/* The text as it is found: normalised, for those that are looked for behind the normalizer. */
+static dstok_status normalize(dstok__hf *h, size_t at, const dstok__added *a) {
+    dstok_error detail;
+    dstok_status status =
+        dstok__normalize(&h->normalized, h->normalizer, h->regex, (const uint8_t *)a->content, a->n,
+                         DSTOK__MAX_TOKEN_BYTES, &detail);
+    if (status == DSTOK_E_NOMEM) return dstok__spec_no_room(status, "", 0, h->r.err);
+    dstok__quoted q;
+    return status == DSTOK_OK ? status
+                              : dstok__json_fail(&h->doc, status, at, h->r.err, "added token \"%s\": %s",
+                                                 DSTOK__QUOTE(a->content, a->n, q), detail.text);
+}
+
+/* The reference decodes to the text that is found, not to that in the file: what a normalizer puts before the token, it
+ * has taken from the text. */
+static dstok_status set_bytes(dstok__hf *h, size_t at, dstok__added *a) {
+    const char *text = a->content;
+    size_t n = a->n;
+    if (a->normalized && h->normalizer != NULL) {
+        DSTOK_TRY(normalize(h, at, a));
+        text = (const char *)h->normalized.text;
+        n = h->normalized.len;
+    }
+    bool is_changed = n != a->n || memcmp(text, a->content, n) != 0;
+    DSTOK_TRY(dstok__hf_added_bytes(h, at, text, n, is_changed && maps_bytes(h->r.s)));
+    if (h->decoded.len == a->n && memcmp(h->decoded.data, a->content, a->n) == 0) return DSTOK_OK;
+    a->bytes_n = (uint32_t)h->decoded.len;
+    DSTOK_TRY(dstok__spec_copy(h->r.s, h->decoded.data, h->decoded.len, &a->bytes, h->r.err));
+    uint32_t index = dstok__map_get(&h->vocab, a->content, a->n);
+    if (index == UINT32_MAX || !is_changed) return DSTOK_OK;
+    h->r.s->tokens[index].bytes = a->bytes;
+    h->r.s->tokens[index].bytes_n = a->bytes_n;
+    return DSTOK_OK;
+}
+
 dstok_status dstok__hf_added(dstok__hf *h, size_t at) {
     dstok__json_iter it;
     h->first_added = h->next_id = (uint32_t)h->r.s->n_tokens;
     if (at == 0) return DSTOK_OK;
     DSTOK_TRY(dstok__read_array(&h->r, h->doc.root, at, "added_tokens", &it));
     while (dstok__json_next(&it)) DSTOK_TRY(add_entry(h, it.value));
+    for (size_t i = 0; i < h->r.s->n_added; i++) DSTOK_TRY(set_bytes(h, at, &h->r.s->added[i]));
     return DSTOK_OK;
 }

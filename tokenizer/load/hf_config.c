@@ -2,10 +2,9 @@
 /* tokenizer_config.json: whether BOS and EOS belong around a text, and which tokens its chat template uses. */
 #include "hf.h"
 
-#include <string.h>
+#include "../text/added.h"
 
-/* Bytes of comparisons that looking for added tokens in a chat template may take at worst. */
-#define MAX_WORK ((uint64_t)1 << 34)
+#include <string.h>
 
 typedef struct config {
     dstok__hf *h;
@@ -80,16 +79,6 @@ static dstok_status apply_flag(config *c, const dstok__field *flag, const dstok_
 
 /* ---- chat template ---- */
 
-static bool occurs(const char *text, size_t n, const char *part, size_t part_n) {
-    for (const char *p = text; part_n <= n - (size_t)(p - text);) {
-        p = memchr(p, part[0], n - (size_t)(p - text) - part_n + 1);
-        if (p == NULL) return false;
-        if (memcmp(p, part, part_n) == 0) return true;
-        p++;
-    }
-    return false;
-}
-
 /* Templates are indented: a run of blanks in one is no use of a token that consists of blanks. */
 static bool is_blank(const dstok__added *a) {
     for (uint32_t i = 0; i < a->n; i++) {
@@ -98,46 +87,75 @@ static bool is_blank(const dstok__added *a) {
     return true;
 }
 
-/* Marks the added tokens that occur in a template; *work adds up the bytes compared at worst. */
-static dstok_status mark_used(dstok__spec *s, const char *text, size_t n, uint64_t *work) {
+/* A set of all added tokens, each with its index in place of its id. */
+static dstok_status make_set(const dstok__spec *s, dstok__added_set *set) {
     for (size_t i = 0; i < s->n_added; i++) {
-        dstok__added *a = &s->added[i];
-        if (n > 0 && a->n > (MAX_WORK - *work) / n) return DSTOK_E_LIMIT;
-        *work += (uint64_t)a->n * n;
-        if (!is_blank(a) && occurs(text, n, a->content, a->n)) a->is_named = true;
+        const dstok__added *a = &s->added[i];
+        if (is_blank(a)) continue;
+        dstok__added_entry entry = {.text = (const uint8_t *)a->content, .n = a->n, .id = (uint32_t)i};
+        DSTOK_TRY(dstok__added_put(set, &entry));
     }
-    return DSTOK_OK;
+    return dstok__added_build(set);
 }
 
-#define TOO_LONG "the chat template is too long to look for so many added tokens"
+/* A dstok__policy_fn that notes every token that occurs and goes on as if there was none. */
+static dstok__verdict note_used(void *ctx, const dstok__added_entry *entry, size_t begin, size_t end) {
+    dstok__spec *s = ctx;
+    (void)begin;
+    (void)end;
+    s->added[entry->id].is_named = true;
+    return DSTOK__IGNORE;
+}
+
+/* Marks the added tokens that occur in a template. */
+static void mark_used(dstok__spec *s, const dstok__added_set *set, const char *text, size_t n) {
+    dstok__added_match unused;
+    bool refused;
+    (void)dstok__added_find(set, (const uint8_t *)text, n, 0, note_used, s, &unused, &refused);
+}
 
 dstok_status dstok__load_chat_template(dstok__spec *s, const char *text, size_t n, dstok_error *err) {
-    uint64_t work = 0;
-    if (mark_used(s, text, n, &work) == DSTOK_OK) return DSTOK_OK;
-    return dstok__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, 0, "chat_template.jinja: " TOO_LONG);
+    dstok__added_set set;
+    dstok__added_init(&set, s->arena.al);
+    dstok_status status = make_set(s, &set);
+    if (status == DSTOK_OK) mark_used(s, &set, text, n);
+    dstok__added_free(&set);
+    return status == DSTOK_OK ? status : dstok__spec_no_room(status, "added tokens", DSTOK__MAX_ADDED, err);
 }
 
-static dstok_status search_text(config *c, size_t at, uint64_t *work) {
+static dstok_status search_text(config *c, const dstok__added_set *set, size_t at) {
     const char *text;
     size_t n;
     DSTOK_TRY(dstok__read_string(&c->r, at, at, "chat_template", &text, &n));
-    if (mark_used(c->r.s, text, n, work) == DSTOK_OK) return DSTOK_OK;
-    return dstok__json_fail(&c->doc, DSTOK_E_LIMIT, at, c->r.err, TOO_LONG);
+    mark_used(c->r.s, set, text, n);
+    return DSTOK_OK;
 }
 
 /* A text, or a list of {"name": ..., "template": ...}. */
-static dstok_status read_chat_template(config *c, size_t at) {
+static dstok_status search_all(config *c, const dstok__added_set *set, size_t at) {
     dstok__json_iter it;
-    uint64_t work = 0;
-    if (at == 0) return DSTOK_OK;
-    if (dstok__json_kind_at(&c->doc, at) != DSTOK__JSON_ARRAY) return search_text(c, at, &work);
+    if (dstok__json_kind_at(&c->doc, at) != DSTOK__JSON_ARRAY) return search_text(c, set, at);
     DSTOK_TRY(dstok__read_array(&c->r, at, at, "chat_template", &it));
     while (dstok__json_next(&it)) {
         dstok__field f[] = {{"template", 0}};
         DSTOK_TRY(dstok__read_fields(&c->r, it.value, "an item of chat_template", f, 1));
-        if (f[0].at != 0) DSTOK_TRY(search_text(c, f[0].at, &work));
+        if (f[0].at != 0) DSTOK_TRY(search_text(c, set, f[0].at));
     }
     return DSTOK_OK;
+}
+
+static dstok_status read_chat_template(config *c, size_t at) {
+    dstok__added_set set;
+    if (at == 0) return DSTOK_OK;
+    dstok__added_init(&set, c->r.s->arena.al);
+    dstok_status status = make_set(c->r.s, &set);
+    if (status != DSTOK_OK) {
+        status = dstok__spec_no_room(status, "added tokens", DSTOK__MAX_ADDED, c->r.err);
+    } else {
+        status = search_all(c, &set, at);
+    }
+    dstok__added_free(&set);
+    return status;
 }
 
 /* ---- tokens that the config calls special ---- */

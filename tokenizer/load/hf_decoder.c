@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#define MAX_PATTERN 256u                /* bytes: every key is searched for it */
+#define MAX_GROWN   ((uint64_t)1 << 32) /* bytes that Replace steps could make of the file's strings */
+
 static dstok_status add_dec(dstok__hf *h, dstok__dec dec, size_t at) {
     dstok__spec *s = h->r.s;
     if (s->n_decs == DSTOK__MAX_DECS)
@@ -19,6 +22,12 @@ static dstok_status read_copy(dstok__hf *h, size_t owner, size_t at, const char 
     return dstok__spec_copy(h->r.s, *text, *n, text, h->r.err);
 }
 
+static dstok_status check_pattern(dstok__hf *h, size_t at, size_t n) {
+    if (n <= MAX_PATTERN) return DSTOK_OK;
+    return dstok__json_fail(&h->doc, DSTOK_E_LIMIT, at, h->r.err,
+                            "a decoder looks for %zu bytes; the limit is %u", n, MAX_PATTERN);
+}
+
 static dstok_status add_replace(dstok__hf *h, size_t at) {
     dstok__field f[] = {{"pattern", 0}, {"content", 0}};
     dstok__dec dec = {.kind = DSTOK__DEC_REPLACE};
@@ -28,6 +37,7 @@ static dstok_status add_replace(dstok__hf *h, size_t at) {
     if (is_regex)
         return dstok__json_fail(&h->doc, DSTOK_E_UNSUPPORTED, at, h->r.err,
                                 "not supported: decoder \"Replace\" by a regular expression");
+    DSTOK_TRY(check_pattern(h, f[0].at, dec.pattern_n));
     DSTOK_TRY(read_copy(h, at, f[1].at, "\"content\"", &dec.content, &dec.content_n));
     return add_dec(h, dec, at);
 }
@@ -61,7 +71,16 @@ static dstok_status add_bpe(dstok__hf *h, size_t at) {
     dstok__dec dec = {.kind = DSTOK__DEC_BPE};
     DSTOK_TRY(dstok__read_fields(&h->r, at, "BPEDecoder", f, 1));
     DSTOK_TRY(read_copy(h, at, f[0].at, "\"suffix\"", &dec.pattern, &dec.pattern_n));
-    return add_dec(h, dec, at);
+    if (dec.pattern_n == 0)
+        return dstok__json_fail(&h->doc, DSTOK_E_UNSUPPORTED, at, h->r.err,
+                                "not supported: decoder \"BPEDecoder\" with an empty suffix");
+    DSTOK_TRY(check_pattern(h, f[0].at, dec.pattern_n));
+    const dstok__spec *s = h->r.s;
+    if (dec.pattern_n == s->suffix_n && memcmp(dec.pattern, s->suffix, s->suffix_n) == 0)
+        return add_dec(h, dec, at);
+    return dstok__json_fail(
+        &h->doc, DSTOK_E_UNSUPPORTED, f[0].at, h->r.err,
+        "not supported: decoder \"BPEDecoder\" whose suffix is not the end_of_word_suffix");
 }
 
 static dstok_status add_part(dstok__hf *h, const char *type, size_t at) {
@@ -86,12 +105,33 @@ static dstok_status add_part(dstok__hf *h, const char *type, size_t at) {
     return dstok__hf_unsupported(h, at, "decoder", type);
 }
 
+/* All keys together are no longer than the file, so this bounds the work that decoding each of them takes. */
+static dstok_status check_growth(dstok__hf *h, size_t at) {
+    uint64_t most = h->doc.n;
+    for (size_t i = 0; i < h->r.s->n_decs; i++) {
+        const dstok__dec *d = &h->r.s->decs[i];
+        if (d->kind != DSTOK__DEC_REPLACE || d->content_n <= d->pattern_n) continue;
+        most *= (d->content_n + d->pattern_n - 1) / d->pattern_n;
+        if (most > MAX_GROWN)
+            return dstok__json_fail(
+                &h->doc, DSTOK_E_LIMIT, at, h->r.err,
+                "the decoder's Replace steps could make more than %llu bytes of the tokens",
+                (unsigned long long)MAX_GROWN);
+    }
+    return DSTOK_OK;
+}
+
 dstok_status dstok__hf_decoder(dstok__hf *h, size_t at) {
     dstok__dec_plan plan;
     dstok_error detail;
     DSTOK_TRY(dstok__hf_parts(h, at, "decoder", "decoders", add_part));
+    DSTOK_TRY(check_growth(h, at));
     dstok_status status = dstok__dec_plan_make(h->r.s->decs, h->r.s->n_decs, &plan, &detail);
-    return status == DSTOK_OK ? status : dstok__json_fail(&h->doc, status, at, h->r.err, "%s", detail.text);
+    if (status != DSTOK_OK) return dstok__json_fail(&h->doc, status, at, h->r.err, "%s", detail.text);
+    if (!h->byte_level || (plan.first_drops == 0 && plan.last_suffix_n == 0)) return DSTOK_OK;
+    return dstok__json_fail(&h->doc, DSTOK_E_UNSUPPORTED, at, h->r.err,
+                            "not supported: decoder \"%s\" of a byte-level vocabulary",
+                            plan.first_drops != 0 ? "Metaspace" : "BPEDecoder");
 }
 
 /* Byte-level keys have become bytes already, which is all that their decoder, if there is one, does. */
@@ -100,28 +140,32 @@ static bool is_plain(const dstok__hf *h) {
     return s->n_decs == 0 || (h->byte_level && s->n_decs == 1 && s->decs[0].kind == DSTOK__DEC_BYTE_LEVEL);
 }
 
-dstok_status dstok__hf_token_bytes(dstok__hf *h, const char *key, size_t n) {
+/* What a text comes to under n steps, in h->decoded. */
+static dstok_status decode(dstok__hf *h, size_t at, const dstok__dec *decs, size_t n, const char *text,
+                           size_t text_n) {
     bool is_byte;
+    h->decoded.len = 0;
+    dstok_status status = dstok__dec_token(decs, n, text, text_n, &h->decoded, &is_byte);
+    if (status == DSTOK_OK && h->decoded.len > DSTOK__MAX_TOKEN_BYTES) status = DSTOK_E_LIMIT;
+    if (status == DSTOK_E_LIMIT)
+        return dstok__json_fail(&h->doc, status, at, h->r.err,
+                                "a token decodes to too many bytes; the limit is %zu",
+                                DSTOK__MAX_TOKEN_BYTES);
+    return status == DSTOK_OK ? status : dstok__spec_no_room(status, "", 0, h->r.err);
+}
+
+dstok_status dstok__hf_token_bytes(dstok__hf *h, size_t at, const char *key, size_t n) {
     if (is_plain(h)) return DSTOK_OK;
-    h->other.len = 0;
-    dstok_status status = dstok__dec_token(h->r.s->decs, h->r.s->n_decs, key, n, &h->other, &is_byte);
-    if (status != DSTOK_OK) return dstok__spec_no_room(status, "bytes in a token", h->other.max, h->r.err);
-    return dstok__spec_token_bytes(h->r.s, h->other.data, h->other.len, h->r.err);
+    DSTOK_TRY(decode(h, at, h->r.s->decs, h->r.s->n_decs, key, n));
+    return dstok__spec_token_bytes(h->r.s, h->decoded.data, h->decoded.len, h->r.err);
 }
 
 /* A decoder leaves byte-level characters in added tokens alone here: they are plain text in the file. */
-dstok_status dstok__hf_added_bytes(dstok__hf *h, dstok__added *a) {
+dstok_status dstok__hf_added_bytes(dstok__hf *h, size_t at, const char *text, size_t n, bool is_mapped) {
     dstok__dec decs[DSTOK__MAX_DECS];
-    size_t n = 0;
-    bool is_byte;
+    size_t n_decs = 0;
     for (size_t i = 0; i < h->r.s->n_decs; i++) {
-        if (h->r.s->decs[i].kind != DSTOK__DEC_BYTE_LEVEL) decs[n++] = h->r.s->decs[i];
+        if (is_mapped || h->r.s->decs[i].kind != DSTOK__DEC_BYTE_LEVEL) decs[n_decs++] = h->r.s->decs[i];
     }
-    if (n == 0) return DSTOK_OK;
-    h->other.len = 0;
-    dstok_status status = dstok__dec_token(decs, n, a->content, a->n, &h->other, &is_byte);
-    if (status != DSTOK_OK) return dstok__spec_no_room(status, "bytes in a token", h->other.max, h->r.err);
-    a->bytes = h->other.len > 0 ? (const char *)h->other.data : "";
-    a->bytes_n = (uint32_t)h->other.len;
-    return DSTOK_OK;
+    return decode(h, at, decs, n_decs, text, n);
 }

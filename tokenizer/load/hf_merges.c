@@ -34,14 +34,6 @@ static dstok_status split_string(dstok__hf *h, entry *e, bool *skip) {
     return DSTOK_OK;
 }
 
-/* The product leaves out the prefix of subwords that the right part begins with: as many bytes as the prefix has
- * characters, whatever they are, as in the reference. */
-static size_t prefix_length(const dstok__hf *h) {
-    size_t n = 0;
-    for (size_t i = 0; i < h->r.s->prefix_n; i++) n += ((unsigned char)h->r.s->prefix[i] & 0xC0) != 0x80;
-    return n;
-}
-
 /* ["a", "b"]. */
 static dstok_status split_pair(dstok__hf *h, entry *e) {
     dstok__json_iter it;
@@ -77,8 +69,10 @@ static dstok_status find_part(dstok__hf *h, const entry *e, const char *part, si
                             DSTOK__QUOTE(part, n, c));
 }
 
+/* The product leaves out as many bytes of the right part as the prefix of subwords has: the reference does not look
+ * whether they are that prefix. */
 static dstok_status join(dstok__hf *h, const entry *e) {
-    size_t cut = prefix_length(h);
+    size_t cut = h->prefix_key_n;
     if (cut > e->right_n || (cut < e->right_n && ((unsigned char)e->right[cut] & 0xC0) == 0x80))
         return dstok__json_fail(&h->doc, DSTOK_E_FORMAT, e->at, h->r.err,
                                 "merge %zu: its right part does not begin with the continuing_subword_prefix",

@@ -53,6 +53,7 @@ static dstok_status check_options(dstok__hf *h, const dstok__field *f) {
         return dstok__json_fail(&h->doc, DSTOK_E_UNSUPPORTED, f[DROPOUT].at, h->r.err,
                                 "not supported: dropout (its ids are random)");
     DSTOK_TRY(read_affix(h, &f[PREFIX], &h->r.s->prefix, &h->r.s->prefix_n));
+    h->prefix_key_n = h->r.s->prefix_n;
     DSTOK_TRY(read_affix(h, &f[SUFFIX], &h->r.s->suffix, &h->r.s->suffix_n));
     DSTOK_TRY(read_option(h, &f[FUSE], &h->r.s->fuse_unk));
     DSTOK_TRY(read_option(h, &f[FALLBACK], &h->byte_fallback));
@@ -115,7 +116,7 @@ static dstok_status add_token(dstok__hf *h, const dstok__json_iter *it, const ch
                                 "a token has %zu bytes; the limit is %zu", bytes_n, DSTOK__MAX_TOKEN_BYTES);
     DSTOK_TRY(dstok__spec_token(h->r.s, mapped ? (const char *)h->joined.data : key, bytes_n, id, h->r.err));
     h->r.s->tokens[h->r.s->n_tokens - 1].literal = h->byte_level && !mapped;
-    return dstok__hf_token_bytes(h, key, n);
+    return dstok__hf_token_bytes(h, it->key, key, n);
 }
 
 static dstok_status add_entry(dstok__hf *h, const dstok__json_iter *it) {
@@ -167,30 +168,35 @@ static dstok_status mark_taken(dstok__hf *h, const dstok__hf_model *m) {
 
 /* ---- what needs the vocabulary ---- */
 
-/* The tokens "<0x00>" to "<0xFF>", in capitals, as byte_fallback looks for them. */
-static void find_byte_tokens(dstok__hf *h) {
+/* The tokens "<0x00>" to "<0xFF>", in capitals, as byte_fallback looks for them. Are there any? */
+static bool find_byte_tokens(dstok__hf *h) {
+    bool found = false;
     for (unsigned b = 0; b < 256; b++) {
         char name[8];
         snprintf(name, sizeof name, "<0x%02X>", b);
         uint32_t index = dstok__map_get(&h->vocab, name, 6);
-        if (index != UINT32_MAX) h->r.s->fallback_ids[b] = h->r.s->tokens[index].id;
+        if (index == UINT32_MAX) continue;
+        h->r.s->fallback_ids[b] = h->r.s->tokens[index].id;
+        found = true;
     }
+    return found;
 }
 
-/* With byte atoms byte_fallback never acts when every byte has its token: then no character is unknown. */
+/* In a byte-level vocabulary the reference falls back on the bytes of the byte-level character, not on the byte that
+ * it stands for. That never acts where every byte has its token, nor without any "<0xHH>". */
 static dstok_status check_fallback(dstok__hf *h, const dstok__hf_model *m) {
     bool have[256] = {false};
     dstok__spec *s = h->r.s;
-    find_byte_tokens(h);
+    bool found = find_byte_tokens(h);
     s->byte_fallback = h->byte_fallback && !h->byte_level;
-    if (!h->byte_fallback || !h->byte_level) return DSTOK_OK;
+    if (!h->byte_fallback || !h->byte_level || !found) return DSTOK_OK;
     for (size_t i = 0; i < s->n_tokens; i++) {
         if (s->tokens[i].n == 1 && !s->tokens[i].literal) have[(unsigned char)s->tokens[i].text[0]] = true;
     }
     if (memchr(have, false, sizeof have) == NULL && h->affix_at == 0) return DSTOK_OK;
     return dstok__json_fail(
         &h->doc, DSTOK_E_UNSUPPORTED, m->at, h->r.err,
-        "not supported: byte_fallback of a byte-level vocabulary where some byte has no token");
+        "not supported: byte_fallback of a byte-level vocabulary where some byte has no token of its own");
 }
 
 static dstok_status read_unk(dstok__hf *h, const dstok__hf_model *m) {

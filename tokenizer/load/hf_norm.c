@@ -115,6 +115,15 @@ static dstok_status add_part(dstok__hf *h, const char *type, size_t at) {
     return dstok__hf_unsupported(h, at, "normalizer", type);
 }
 
+/* The tokenizer makes its normalizer from the spec; this one is for added tokens, and shows faults while they have a
+ * place. */
 dstok_status dstok__hf_normalizer(dstok__hf *h, size_t at) {
-    return dstok__hf_parts(h, at, "normalizer", "normalizers", add_part);
+    const dstok_alloc *al = h->r.s->arena.al;
+    dstok_error detail;
+    DSTOK_TRY(dstok__hf_parts(h, at, "normalizer", "normalizers", add_part));
+    dstok_status status = dstok__normalizer_new(al, h->r.s->norms, h->r.s->n_norms, &h->normalizer, &detail);
+    if (status == DSTOK_OK && dstok__normalizer_needs_regex(h->normalizer))
+        status = dstok__regex_scratch_new(al, &h->regex);
+    if (status == DSTOK_E_NOMEM) return dstok__spec_no_room(status, "", 0, h->r.err);
+    return status == DSTOK_OK ? status : dstok__json_fail(&h->doc, status, at, h->r.err, "%s", detail.text);
 }

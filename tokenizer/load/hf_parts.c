@@ -82,5 +82,6 @@ dstok_status dstok__hf_number(dstok__hf *h, size_t at, const char *what, uint32_
     if (dstok__json_kind_at(&h->doc, at) == DSTOK__JSON_NUMBER &&
         dstok__json_uint(&h->doc, at, UINT32_MAX, value))
         return DSTOK_OK;
-    return dstok__json_fail(&h->doc, DSTOK_E_FORMAT, at, h->r.err, "%s must be a whole number", what);
+    return dstok__json_fail(&h->doc, DSTOK_E_FORMAT, at, h->r.err,
+                            "%s must be a whole number from 0 to 4294967295", what);
 }

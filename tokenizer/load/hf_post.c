@@ -140,20 +140,26 @@ static void drop_trivial(dstok__spec *s) {
     if (s->n_template == 1 && s->template_items[0].is_text) s->n_template = 0;
 }
 
-/* Hugging Face's spans leave out blanks at the ends of a token. Both members are true where they are missing. */
-static dstok_status read_trim(dstok__hf *h, size_t at) {
+/* Hugging Face's spans leave out blanks at the ends of a token. In RobertaProcessing both members are optional. */
+static dstok_status read_trim(dstok__hf *h, size_t at, bool optional) {
     dstok__field f[] = {{"trim_offsets", 0}, {"add_prefix_space", 0}};
     bool trim = true, prefix = true;
     DSTOK_TRY(dstok__read_fields(&h->r, at, "post_processor", f, 2));
-    if (f[0].at != 0) DSTOK_TRY(dstok__read_bool(&h->r, at, f[0].at, "\"trim_offsets\"", &trim));
-    if (f[1].at != 0) DSTOK_TRY(dstok__read_bool(&h->r, at, f[1].at, "\"add_prefix_space\"", &prefix));
-    h->r.s->trim_offsets |= trim;
-    h->r.s->trim_keeps_prefix |= trim && prefix;
+    if (f[0].at != 0 || !optional) DSTOK_TRY(dstok__read_bool(&h->r, at, f[0].at, "\"trim_offsets\"", &trim));
+    if (f[1].at != 0 || !optional)
+        DSTOK_TRY(dstok__read_bool(&h->r, at, f[1].at, "\"add_prefix_space\"", &prefix));
+    if (!trim) return DSTOK_OK;
+    if (h->r.s->trim_offsets)
+        return dstok__spec_warn(h->r.s, h->r.err,
+                                "the post_processor trims offsets twice; spans in Hugging Face's style are "
+                                "trimmed once");
+    h->r.s->trim_offsets = true;
+    h->r.s->trim_keeps_prefix = prefix;
     return DSTOK_OK;
 }
 
 static dstok_status add_processor(dstok__hf *h, const char *type, size_t at) {
-    if (strcmp(type, "ByteLevel") == 0) return read_trim(h, at); /* it moves offsets, never ids */
+    if (strcmp(type, "ByteLevel") == 0) return read_trim(h, at, false); /* it moves offsets, never ids */
     bool is_template = strcmp(type, "TemplateProcessing") == 0;
     if (!is_template && strcmp(type, "BertProcessing") != 0 && strcmp(type, "RobertaProcessing") != 0)
         return dstok__hf_unsupported(h, at, "post_processor", type);
@@ -161,7 +167,7 @@ static dstok_status add_processor(dstok__hf *h, const char *type, size_t at) {
     if (h->r.s->n_template > 0)
         return dstok__json_fail(&h->doc, DSTOK_E_UNSUPPORTED, at, h->r.err,
                                 "not supported: post_processor with more than one template");
-    if (strcmp(type, "RobertaProcessing") == 0) DSTOK_TRY(read_trim(h, at));
+    if (strcmp(type, "RobertaProcessing") == 0) DSTOK_TRY(read_trim(h, at, true));
     DSTOK_TRY(is_template ? read_template(h, at) : read_cls_sep(h, at));
     if (!has_text(h->r.s))
         return dstok__json_fail(&h->doc, DSTOK_E_UNSUPPORTED, at, h->r.err,

@@ -103,10 +103,13 @@ static dstok_status read_scheme(dstok__hf *h, size_t owner, size_t at, dstok__pr
 }
 
 dstok_status dstok__hf_metaspace(dstok__hf *h, size_t at, dstok__prepend *prepend, bool *split) {
-    dstok__field f[] = {{"prepend_scheme", 0}, {"add_prefix_space", 0}, {"split", 0}};
+    dstok__field f[] = {{"prepend_scheme", 0}, {"add_prefix_space", 0}, {"split", 0}, {"str_rep", 0}};
     bool prefix = true;
+    const char *unused;
+    size_t unused_n;
     *split = true;
-    DSTOK_TRY(dstok__read_fields(&h->r, at, "Metaspace", f, 3));
+    DSTOK_TRY(dstok__read_fields(&h->r, at, "Metaspace", f, 4));
+    if (f[3].at != 0) DSTOK_TRY(dstok__read_string(&h->r, at, f[3].at, "\"str_rep\"", &unused, &unused_n));
     DSTOK_TRY(read_scheme(h, at, f[0].at, prepend));
     if (f[1].at != 0) DSTOK_TRY(dstok__read_bool(&h->r, at, f[1].at, "\"add_prefix_space\"", &prefix));
     if (f[2].at != 0) DSTOK_TRY(dstok__read_bool(&h->r, at, f[2].at, "\"split\"", split));
@@ -133,7 +136,8 @@ static dstok_status add_metaspace(dstok__hf *h, size_t at) {
 /* ---- others ---- */
 
 static dstok_status add_whitespace(dstok__hf *h, size_t at) {
-    return add_step(h, (dstok__step){.kind = DSTOK__STEP_WORDS, .behavior = DSTOK__REMOVED, .invert = true}, at);
+    return add_step(h, (dstok__step){.kind = DSTOK__STEP_WORDS, .behavior = DSTOK__REMOVED, .invert = true},
+                    at);
 }
 
 static dstok_status add_whitespace_split(dstok__hf *h, size_t at) {

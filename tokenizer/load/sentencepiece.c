@@ -256,16 +256,8 @@ static dstok_status add_unknown(loader *l, const piece *p) {
     return add_control(l, p);
 }
 
-/* "<0x0A>": the byte, or -1. */
-static int byte_of(const piece *p) {
-    static const char digits[] = "0123456789ABCDEF";
-    if (p->n != 6 || memcmp(p->text, "<0x", 3) != 0 || p->text[5] != '>') return -1;
-    const char *high = memchr(digits, p->text[3], 16), *low = memchr(digits, p->text[4], 16);
-    return high == NULL || low == NULL ? -1 : (int)(16 * (high - digits) + (low - digits));
-}
-
 static dstok_status add_byte(loader *l, const piece *p) {
-    int byte = byte_of(p);
+    int byte = dstok__byte_of_name(p->text, p->n);
     char c = (char)byte;
     if (!l->byte_fallback)
         return bad_piece(l, p, DSTOK_E_FORMAT, "stands for a byte, but byte_fallback is not set");
@@ -346,15 +338,11 @@ static dstok_status set_normalizer(loader *l) {
     return DSTOK_OK;
 }
 
-/* The blank that was put before the text is taken away again: one, or where extra blanks are removed all that are
- * there. A blank that was not written as U+2581 stays. */
-static dstok_status set_decoder(loader *l) {
-    dstok__dec strip = {.kind = DSTOK__DEC_STRIP, .content_n = 1, .start = l->removes ? UINT32_MAX : 1};
-    if (!l->escapes || !(l->prefix || l->removes)) return DSTOK_OK;
-    DSTOK_TRY(dstok__spec_copy(l->s, " ", 1, &strip.content, l->err));
-    l->s->decs[l->s->n_decs++] = (dstok__dec){.kind = DSTOK__DEC_FUSE};
-    l->s->decs[l->s->n_decs++] = strip;
-    return DSTOK_OK;
+/* The blank that was put before the text is taken away again, as SentencePiece does it. */
+static void set_decoder(loader *l) {
+    bool strips = l->escapes && (l->prefix || l->removes);
+    l->s->decs[l->s->n_decs++] =
+        (dstok__dec){.kind = DSTOK__DEC_SPM, .start = !strips ? 0 : l->removes ? 2 : 1};
 }
 
 static dstok_status load(loader *l) {
@@ -366,7 +354,8 @@ static dstok_status load(loader *l) {
     DSTOK_TRY(read_pieces(l));
     l->s->byte_fallback = l->s->late_fallback = l->byte_fallback;
     DSTOK_TRY(set_normalizer(l));
-    return set_decoder(l);
+    set_decoder(l);
+    return DSTOK_OK;
 }
 
 dstok_status dstok__load_sentencepiece(dstok__spec *s, const char *data, size_t n, dstok_error *err) {

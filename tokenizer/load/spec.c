@@ -123,3 +123,9 @@ dstok_status dstok__spec_warn(dstok__spec *s, dstok_error *err, const char *form
     s->n_warnings++;
     return DSTOK_OK;
 }
+
+int dstok__byte_of_name(const char *text, size_t n) {
+    int byte = dstok__dec_byte(text, n);
+    bool lower = n == 6 && ((text[3] >= 'a' && text[3] <= 'f') || (text[4] >= 'a' && text[4] <= 'f'));
+    return lower ? -1 : byte;
+}

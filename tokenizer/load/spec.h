@@ -111,6 +111,9 @@ dstok_status dstok__spec_template(dstok__spec *s, dstok__template_item item, dst
 dstok_status dstok__spec_warn(dstok__spec *s, dstok_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The byte that a token's name "<0x0A>" (in capitals) stands for, or -1. */
+int dstok__byte_of_name(const char *text, size_t n);
+
 /* Copies a string into the arena, with a NUL behind it. */
 dstok_status dstok__spec_copy(dstok__spec *s, const void *bytes, size_t n, const char **copy,
                               dstok_error *err);

@@ -62,22 +62,6 @@
 
 /* DeepSeek LLM and Coder: each expression inside the pieces of the one before, as llama.cpp knows them. The first holds
  * real line ends. Letters with case are listed one by one. */
-#define DEEPSEEK_LLM_1 "[\r\n]"
-#define DEEPSEEK_LLM_2                                                                                       \
-    "\\s?[A-Za-z\u00B5\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u01BA\u01BC-\u01BF\u01C4-\u0293\u0295-"              \
-    "\u02AF\u0370-\u0373\u0376\u0377\u037B-\u037D\u037F\u0386\u0388-\u038A\u038C\u038E-\u03A1\u03A3"         \
-    "-\u03F5\u03F7-\u0481\u048A-\u052F\u0531-\u0556\u10A0-\u10C5\u13A0-\u13F5\u13F8-\u13FD\u1C90-"           \
-    "\u1CBA\u1CBD-\u1CBF\u1D00-\u1D2B\u1D6B-\u1D77\u1D79-\u1D9A\u1E00-\u1F15\u1F18-\u1F1D\u1F20-"            \
-    "\u1F45\u1F48-\u1F4D\u1F50-\u1F57\u1F59\u1F5B\u1F5D\u1F5F-\u1F7D\u1F80-\u1FB4\u1FB6-\u1FBC"              \
-    "\u1FBE\u1FC2-\u1FC4\u1FC6-\u1FCC\u1FD0-\u1FD3\u1FD6-\u1FDB\u1FE0-\u1FEC\u1FF2-\u1FF4\u1FF6-"            \
-    "\u1FFC\u2102\u2107\u210A-\u2113\u2115\u2119-\u211D\u2124\u2126\u2128\u212A-\u212D\u212F-\u2134"         \
-    "\u2139\u213C-\u213F\u2145-\u2149\u214E\u2183\u2184\u2C00-\u2C7B\u2C7E-\u2CE4\u2CEB-\u2CEE"              \
-    "\u2CF2\u2CF3\uA640-\uA66D\uA680-\uA69B\uA722-\uA76F\uA771-\uA787\uA78B-\uA78E\uAB70-\uABBF"             \
-    "\uFB00-\uFB06\uFB13-\uFB17\uFF21-\uFF3A\uFF41-\uFF5A\U00010400-\U0001044F\U000104B0-\U000104D3"         \
-    "\U000104D8-\U000104FB\U00010C80-\U00010CB2\U00010CC0-\U00010CF2\U000118A0-\U000118DF\U0001E900"         \
-    "-\U0001E943]+"
-#define DEEPSEEK_LLM_3 "\\s?[!-/:-~\uFF01-\uFF0F\uFF1A-\uFF5E\u2018-\u201F\u3000-\u3002]+"
-#define DEEPSEEK_CJK   "[\u4E00-\u9FA5\u0800-\u4E00\uAC00-\uD7FF]+"
 
 /* ---- families ---- */
 
@@ -186,17 +170,6 @@ static const struct named_pattern {
     {"o200k", O200K},
 };
 
-/* Names that stand for several expressions, one step each. */
-static const struct named_list {
-    const char *name;
-    size_t n;
-    const char *texts[6];
-} named_lists[] = {
-    {"deepseek-v3", 3, {DEEPSEEK_1, DEEPSEEK_2, DEEPSEEK_3}},
-    {"deepseek-llm", 6, {DEEPSEEK_LLM_1, DEEPSEEK_LLM_2, DEEPSEEK_LLM_3, "\\s+$", DEEPSEEK_CJK, "\\p{N}+"}},
-    {"deepseek-coder", 5, {DEEPSEEK_LLM_1, "\\s?\\p{L}+", "\\s?\\p{P}+", DEEPSEEK_CJK, "\\p{N}"}},
-};
-
 const char *dstok__pattern_name_at(size_t i) {
     return i < sizeof named_patterns / sizeof *named_patterns ? named_patterns[i].name : NULL;
 }
@@ -205,22 +178,4 @@ const char *dstok__pattern_by_name(const char *name) {
     for (size_t i = 0; i < sizeof named_patterns / sizeof *named_patterns; i++)
         if (strcmp(named_patterns[i].name, name) == 0) return named_patterns[i].text;
     return NULL;
-}
-
-size_t dstok__steps_by_name(const char *name, dstok__dialect dialect, dstok__step *steps) {
-    const char *one = dstok__pattern_by_name(name);
-    const char *const *texts = &one;
-    size_t n = one != NULL;
-    for (size_t i = 0; n == 0 && i < sizeof named_lists / sizeof *named_lists; i++) {
-        if (strcmp(named_lists[i].name, name) != 0) continue;
-        texts = named_lists[i].texts;
-        n = named_lists[i].n;
-    }
-    for (size_t i = 0; i < n; i++)
-        steps[i] = (dstok__step){.kind = DSTOK__STEP_REGEX,
-                                 .behavior = DSTOK__ISOLATED,
-                                 .dialect = dialect,
-                                 .pattern = texts[i],
-                                 .n = strlen(texts[i])};
-    return n;
 }

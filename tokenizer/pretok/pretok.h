@@ -70,11 +70,6 @@ const char *dstok__pattern_by_name(const char *name);
 const char *
 dstok__pattern_name_at(size_t i); /* the i-th known name; NULL at the end: for messages and --help */
 
-/* The steps of such a name, or of one that stands for several (deepseek-v3, deepseek-llm, deepseek-coder): regular
- * expressions, every one Isolated, with texts that live for ever. steps has room for DSTOK__MAX_STEPS; gives their
- * number, 0 when the name is unknown. All but cl100k_base mean the same in both dialects. */
-size_t dstok__steps_by_name(const char *name, dstok__dialect dialect, dstok__step *steps);
-
 typedef struct dstok__pretok dstok__pretok; /* immutable, shared by threads */
 
 #define DSTOK__MAX_STEPS 16

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a character map: every unit and text that a walk can reach is checked once, when the map is read. */
+/* Reading a character map: all that a walk can reach in it is checked once, when it is read. */
 #include "charsmap.h"
 #include "utf8.h"
 

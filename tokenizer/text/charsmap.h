@@ -20,7 +20,8 @@ typedef struct dstok__charsmap_rule {
     size_t n;
 } dstok__charsmap_rule;
 
-/* Reads and checks a whole blob, which must outlive the map. E_FORMAT: broken; E_LIMIT: of absurd size; E_NOMEM. */
+/* Reads and checks a whole blob, which must outlive the map. E_FORMAT: broken; E_LIMIT: of absurd size;
+ * E_NOMEM. */
 dstok_status dstok__charsmap_read(const dstok_alloc *al, const char *blob, size_t n, dstok__charsmap *map,
                                   dstok_error *err);
 

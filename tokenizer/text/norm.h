@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside the normaliser room: operations ready to run, one operation at work on one text, and how it writes. */
+/* Inside the normaliser room: operations ready to run, one of them at work on a text, how it writes. */
 #ifndef DSTOK_TEXT_NORM_H
 #define DSTOK_TEXT_NORM_H
 
@@ -38,8 +38,9 @@ struct dstok__norm_op {
 
 /* ---- writing (norm_edit.c) ---- */
 
-/* Notes that src[begin, end) becomes the out_n bytes that the caller appends to n->spare now, after copying what
- * precedes. place: the source byte of this pass whose place they take; DSTOK__NORM_NO_PLACE: nobody's. */
+/* Notes that src[begin, end) becomes the out_n bytes that the caller appends to n->spare now, after
+ * copying what precedes. place: the source byte of this pass whose place they take;
+ * DSTOK__NORM_NO_PLACE: nobody's. */
 #define DSTOK__NORM_NO_PLACE SIZE_MAX
 dstok_status dstok__norm_edit(dstok__norm_pass *p, size_t begin, size_t end, size_t out_n, size_t place);
 
@@ -59,9 +60,10 @@ dstok_status dstok__norm_keep_places(dstok__norm_pass *p, size_t pos);
 /* n bytes of the result take the place of source byte `place`; does nothing unless places are wanted. */
 dstok_status dstok__norm_place(dstok__norm_pass *p, size_t place, size_t n);
 
-/* The reference walks over the old characters while it writes the new ones, and each new one tells by `change` how
- * far: 0 replaces the next old one, -k also takes away k more behind it, 1 adds one and takes the place of the byte
- * before. Writes the place of a character of `size` bytes; *at is where the walk stands in src. */
+/* The reference walks over the old characters while it writes the new ones, and each new one tells by
+ * `change` how far: 0 replaces the next old one, -k also takes away k more behind it, 1 adds one and takes
+ * the place of the byte before. Writes the place of a character of `size` bytes; *at is where the walk stands
+ * in src. */
 dstok_status dstok__norm_walk(dstok__norm_pass *p, size_t *at, size_t size, int32_t change);
 
 /* Runs one operation on n->text. */
@@ -92,11 +94,12 @@ dstok__norm_fn dstok__norm_spm;                                                 
 /* Frees n->chars. */
 void dstok__norm_free_chars(dstok__normalized *n);
 
-/* For a search that never goes back in the text: back[i] is the length of the longest proper prefix of pattern that
- * pattern[0, i] ends with. */
+/* For a search that never goes back in the text: back[i] is the length of the longest proper prefix of
+ * pattern that pattern[0, i] ends with. */
 void dstok__norm_back(const char *pattern, size_t n, uint32_t *back);
 
-/* The end of the first grapheme cluster of s[0, len), len > 0, by the rules of Unicode 17.0 (norm_grapheme.c). */
+/* The end of the first grapheme cluster of s[0, len), len > 0, by the rules of Unicode 17.0
+ * (norm_grapheme.c). */
 size_t dstok__grapheme_end(const uint8_t *s, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations that look at one character at a time: what is dropped, made a blank, lowered, or set between blanks. */
+/* Operations on one character at a time: dropping, making blanks, lowering, setting between blanks. */
 #include "norm.h"
 #include "utf8.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How an operation writes its result: the text, the edits, the places, and joining them with those of before. */
+/* How an operation writes its result: text, edits, places, and joining them with those of before. */
 #include "norm.h"
 #include "utf8.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Hugging Face's Precompiled: a character map applied to short grapheme clusters as a whole, else to characters. */
+/* Hugging Face's Precompiled: a character map applied to short grapheme clusters, else to characters. */
 #include "norm.h"
 #include "utf8.h"
 
 enum { LONG_CLUSTER = 6 }; /* bytes: clusters from here on are taken a character at a time */
 
-/* The reference lists the new characters with their `change` before it walks; what is replaced by fewer characters
- * adds to the change of the one listed last, which so must wait. */
+/* The reference lists the new characters with their `change` before it walks; what is replaced by fewer
+ * characters adds to the change of the one listed last, which so must wait. */
 typedef struct places {
     dstok__norm_pass *p;
     size_t at;   /* of the walk */

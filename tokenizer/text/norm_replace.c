@@ -75,7 +75,8 @@ dstok_status dstok__norm_replace_regex(dstok__norm_pass *p, const dstok__norm_op
     return DSTOK_OK;
 }
 
-/* The first character of the content takes the place of the first one of the text, which is then behind all of it. */
+/* The first character of the content takes the place of the first one of the text, which is then behind all
+ * of it. */
 dstok_status dstok__norm_prepend(dstok__norm_pass *p, const dstok__norm_op *op) {
     const dstok__norm *norm = &op->norm;
     if (p->len == 0) return DSTOK_OK;

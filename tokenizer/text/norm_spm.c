@@ -84,9 +84,24 @@ static size_t leading_blanks(spm *s) {
     return pos;
 }
 
+/* Without a map, the end of what has neither blank nor user-defined piece. */
+static size_t plain_end(spm *s, size_t pos) {
+    if (s->op->map.n_units > 0) return pos;
+    if (s->has_piece && s->piece.begin < pos) find_piece(s, pos);
+    size_t end = s->has_piece ? s->piece.begin : s->p->len;
+    const uint8_t *next = memchr(s->p->src + pos, ' ', end - pos);
+    return next != NULL ? (size_t)(next - s->p->src) : end;
+}
+
 static dstok_status put_units(spm *s, size_t pos) {
     bool removes = (s->flags & DSTOK__SPM_REMOVE_BLANKS) != 0, behind_blank = removes;
     while (pos < s->p->len) {
+        size_t end = plain_end(s, pos);
+        if (end > pos) {
+            behind_blank = false;
+            pos = end;
+            continue;
+        }
         unit u = unit_at(s, pos);
         while (behind_blank && u.n > 0 && u.text[0] == ' ') u.text++, u.n--;
         DSTOK_TRY(put_unit(s, pos, u));
@@ -96,8 +111,8 @@ static dstok_status put_units(spm *s, size_t pos) {
     return DSTOK_OK;
 }
 
-/* Where the text before out, a place in the result, ends in the source. The edits from there on are taken away, but not
- * what they deleted right before it. */
+/* Where the text before out, a place in the result, ends in the source. The edits from there on are taken
+ * away, but not what they deleted right before it. */
 static size_t cut_edits(dstok__normalized *n, size_t out) {
     for (; n->n_later > 0; n->n_later--) {
         const dstok__edit *e = &n->later[n->n_later - 1];

@@ -164,8 +164,8 @@ static size_t replace_bound(const dstok__norm *norm, size_t len) {
     return scaled(len / n + (len % n != 0), more, len);
 }
 
-/* Of one operation. A factor and a summand, so that the bound of a text cut up is not above that of its bytes one by
- * one. The factors of the forms are those of U+1D160, U+0390 and U+FDFA. */
+/* Of one operation. A factor and a summand, so that the bound of a text cut up is not above that of its bytes
+ * one by one. The factors of the forms are those of U+1D160, U+0390 and U+FDFA. */
 static size_t op_bound(const dstok__norm_op *op, size_t len) {
     const dstok__norm *norm = &op->norm;
     if (len == 0) return 0;

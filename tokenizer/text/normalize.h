@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Normalisers with an edit list: the normalised text, and for each changed stretch the source bytes it came from. */
+/* Normalisers with an edit list: the new text, and for each changed stretch the source bytes it came from. */
 #ifndef DSTOK_TEXT_NORMALIZE_H
 #define DSTOK_TEXT_NORMALIZE_H
 
@@ -18,12 +18,12 @@ typedef enum dstok__norm_kind {
     DSTOK__NORM_REPLACE_REGEX, /* pattern (Oniguruma) by content, everywhere */
     DSTOK__NORM_PREPEND,       /* content before a text that is not empty */
     DSTOK__NORM_NMT,
-    DSTOK__NORM_BERT,       /* flags DSTOK__BERT_* */
-    DSTOK__NORM_BYTE_LEVEL, /* each byte becomes its byte-level character */
-    DSTOK__NORM_PRECOMPILED, /* pattern = a SentencePiece character map, applied as Hugging Face's Precompiled does */
-    DSTOK__NORM_SPM /* SentencePiece's own normaliser: pattern = character map (n = 0: identity), content = the
-                                user-defined pieces, each with a NUL behind it, which stay as they are; flags
-                                DSTOK__SPM_* */
+    DSTOK__NORM_BERT,        /* flags DSTOK__BERT_* */
+    DSTOK__NORM_BYTE_LEVEL,  /* each byte becomes its byte-level character */
+    DSTOK__NORM_PRECOMPILED, /* pattern = a SentencePiece character map, applied as Hugging Face does */
+    DSTOK__NORM_SPM /* SentencePiece's own normaliser: pattern = character map (n = 0: identity), content =
+                                the user-defined pieces, each with a NUL behind it, which stay as they are;
+                                flags DSTOK__SPM_* */
 } dstok__norm_kind;
 
 #define DSTOK__STRIP_LEFT         1u
@@ -59,13 +59,13 @@ void dstok__normalizer_free(dstok__normalizer *z); /* NULL allowed */
 bool dstok__normalizer_needs_regex(
     const dstok__normalizer *z); /* a regex scratch must be given to dstok__normalize */
 
-/* Upper bound of the result for len bytes of text; SIZE_MAX when it does not fit. */
+/* Upper bound of the result for len bytes of text; SIZE_MAX when it does not fit. Never above len times that
+ * of one byte, so that this product holds for a text that is normalised in pieces, too. */
 size_t dstok__normalizer_bound(const dstok__normalizer *z, size_t len);
 
-/* One edit: normalised bytes [out, out + out_n) came from source bytes [src, src + src_n) (their hull). Edits are in
- * order of out and of src and never overlap in out; between edits bytes correspond one to one. out_n or src_n
- * may be 0
- * (deleted or inserted text). */
+/* One edit: normalised bytes [out, out + out_n) came from source bytes [src, src + src_n) (their hull). Edits
+ * are in order of out and of src and never overlap in out; between edits bytes correspond one to one. out_n
+ * or src_n may be 0 (deleted or inserted text). */
 typedef struct dstok__edit {
     size_t out, src;
     uint32_t out_n, src_n;
@@ -83,9 +83,9 @@ typedef struct dstok__normalized {
     struct dstok__norm_char *chars; /* the characters being reordered and composed */
     size_t cap_chars;
     bool want_from; /* set by the caller before dstok__normalize: keep from[] as well (hf spans) */
-    uint32_t *from,
-        *spare_from; /* shape (len,): for each normalised byte the source byte whose place Hugging Face's
-                                    NormalizedString gives it; DSTOK__NOWHERE: its (0, 0) */
+    /* shape (len,): for each normalised byte the source byte whose place it has in Hugging Face's
+     * NormalizedString (NORM_SPM: in sentencepiece, by characters); DSTOK__NOWHERE: its (0, 0) */
+    uint32_t *from, *spare_from;
     size_t cap_from, cap_spare_from;
 } dstok__normalized;
 
@@ -95,20 +95,17 @@ void dstok__normalized_init(dstok__normalized *n, const dstok_alloc *al);
 void dstok__normalized_free(dstok__normalized *n);
 
 /* Applies the operations one after another to src[0, len), valid UTF-8, with the reference normalisers' view:
- * Unicode 9.0
- * for the normal forms, younger code points are left alone. Each normalised character has its own edit where
- * it changed,
- * so that a span is the hull of exactly the characters it came from; reordered marks share one edit. Inserted text (a
- * prefix) has a source range of zero width. scratch may be NULL unless dstok__normalizer_needs_regex(z).
- * E_LIMIT when the result passes max bytes or a regex limit is met (err filled); E_NOMEM. After a failure the
- * result is
- * unspecified, n can be used again. */
+ * Unicode 9.0 for the normal forms, younger code points are left alone. Each normalised character has its own
+ * edit where it changed, so that a span is the hull of exactly the characters it came from; reordered marks
+ * share one edit. Inserted text (a prefix) has a source range of zero width. scratch may be NULL unless
+ * dstok__normalizer_needs_regex(z). E_LIMIT when the result passes max bytes or a regex limit is met (err
+ * filled); E_NOMEM. After a failure the result is unspecified, n can be used again. */
 dstok_status dstok__normalize(dstok__normalized *n, const dstok__normalizer *z, dstok__regex_scratch *scratch,
                               const uint8_t *src, size_t len, size_t max, dstok_error *err);
 
 /* For pretokenizers that rewrite a piece (pretok.c): src[0, len) with each blank replaced by text (NULL:
- * blanks stay),
- * after putting prefix (NULL: none) before it. An edit and from[] as Hugging Face's replace and prepend give them. */
+ * blanks stay), after putting prefix (NULL: none) before it. An edit and from[] as Hugging Face's replace and
+ * prepend give them. */
 dstok_status dstok__normalize_piece(dstok__normalized *n, const uint8_t *src, size_t len, const char *blank,
                                     const char *prefix, size_t max);
 
@@ -121,10 +118,10 @@ typedef struct dstok__map_cursor {
 
 void dstok__map_cursor_init(dstok__map_cursor *c, const dstok__normalized *n);
 
-/* The source range of normalised bytes [begin, end), begin not smaller than in the call before. A range that touches
- * an edit takes that edit's whole source hull; a range inside one edit (or holding half a character of it) too. An
- * empty range maps to an empty one (inside an edit: at the begin of its hull). Adjacent ranges that cut between
- * edits give adjacent source ranges. */
+/* The source range of normalised bytes [begin, end), begin not smaller than in the call before. A range that
+ * touches an edit takes that edit's whole source hull; a range inside one edit (or holding half a character
+ * of it) too. An empty range maps to an empty one (inside an edit: at the begin of its hull). Adjacent ranges
+ * that cut between edits give adjacent source ranges. */
 dstok_span dstok__map_range(dstok__map_cursor *c, size_t begin, size_t end);
 
 /* As dstok__map_range, for any order of calls: O(log edits). */

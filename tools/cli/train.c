@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -223,13 +224,16 @@ static int check(const struct cli_config *c) {
     return 0;
 }
 
-/* Whether the output can be made, before hours of work: its folder must be there and take new files. */
+/* Whether the output can be made, before hours of work: its folder must be there and take new files. Devices and
+ * pipes are written to where they are. */
 static int check_output(const char *path) {
     struct cli_buf folder = {0};
+    struct stat st;
     const char *slash = strrchr(path, '/');
     int rc = 0;
 
     if (strcmp(path, "-") == 0) return 0;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return 0;
     if (slash == NULL)
         cli_buf_text(&folder, ".");
     else

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The binary interface of libdstok.so against the recorded one: tests/abi/<machine>.abi (libabigail) holds symbols and
+types, tests/abi/constants.txt the numbers that programs have compiled in.
+
+usage: abi.py             compare: new symbols and numbers are fine; a lost one, or a changed type, call or number,
+                          fails unless DSTOK_ABI_MAJOR was raised
+       abi.py --refresh   record the interface of this source as the one to keep
+
+A copy of the library with debug information is built in DSTOK_BUILD/abi, without its vocabulary.
+"""
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+
+from common import BUILD, ROOT, Failed, cache, check, finish, run, skip
+
+RECORD = ROOT / f"tests/abi/{platform.machine()}.abi"
+CONSTANTS = ROOT / "tests/abi/constants.txt"
+HEADERS = ("tokenizer/include/dstok", "align/include/dstok")
+
+
+def public_text():
+    return "".join(path.read_text() for folder in HEADERS for path in sorted((ROOT / folder).glob("*.h")))
+
+
+def constants():
+    """The numbers of the public headers: those defined, and those of enumerations."""
+    text = re.sub(r"/\*.*?\*/", "", public_text(), flags=re.S)
+    found = dict(re.findall(r"^#define +(DSTOK_\w+) +(\w[\w() ]*?|\(.*?\)) *$", text, re.M))
+    found.update(re.findall(r"^ +(DSTOK_\w+) *= *([^,\n]+?),? *$", text, re.M))
+    return {name: value for name, value in found.items()
+            if not name.startswith(("DSTOK_VERSION_", "DSTOK_ABI_")) and not value.startswith("__")}
+
+
+def check_constants():
+    now = constants()
+    for line in CONSTANTS.read_text().splitlines():
+        name, _, value = line.partition(" ")
+        check(now.get(name) == value, f"{name} was {value}, is {now.get(name, 'gone')}: programs hold the old one")
+
+
+def library():
+    """Build the library with debug information; its real file."""
+    folder = BUILD / "abi"
+    run("cmake", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS=-gdwarf-4",
+        "-DBUILD_SHARED_LIBS=ON", "-DDSTOK_BUILD_CLI=OFF", "-DDSTOK_BUILD_TESTS=OFF", "-DDSTOK_EMBED_VOCAB=OFF",
+        "-DDSTOK_INSTALL=OFF")
+    run("cmake", "--build", folder, "--target", "dstok")
+    return (folder / "libdstok.so").resolve()
+
+
+def describe(lib, out):
+    """Write the interface of a library: what the public headers show of it, and no place of this machine."""
+    headers = [word for folder in HEADERS for word in ("--headers-dir", ROOT / folder)]
+    run("abidw", *headers, "--drop-private-types", "--exported-interfaces-only", "--no-corpus-path",
+        "--no-comp-dir-path", "--no-show-locs", "--no-elf-needed", "--out-file", out, lib)
+    text = out.read_text()
+    out.write_text(re.sub(r" path='[^']*'", lambda m: f" path='{os.path.basename(m[0][7:-1])}'", text))
+
+
+def abi_major(text):
+    return int(re.search(r"soname='libdstok\.so\.(\d+)'", text)[1])
+
+
+def may_grow():
+    """What abidiff is to pass over: a structure that begins with its own size may grow at the end, for the library
+    reads and writes no more of it than that size."""
+    sized = re.findall(r"^typedef struct (\w+) \{\n *size_t struct_size;", public_text(), re.M)
+    return (f"[suppress_type]\n  name_regexp = ^({'|'.join(sized)})$\n  type_kind = struct\n"
+            "  has_data_member_inserted_at = end\n")
+
+
+def compare(have):
+    """Whether the ABI number was raised; if not, nothing may be lost."""
+    old, new = abi_major(RECORD.read_text()), abi_major(have.read_text())
+    rules = BUILD / "abi.ignore"
+    rules.write_text(may_grow())
+    result = subprocess.run(["abidiff", "--no-added-syms", "--suppressions", rules, RECORD, have], capture_output=True,
+                            text=True)
+    check(not result.returncode & 3, f"abidiff: code {result.returncode}: {result.stdout}{result.stderr}")
+    if new > old:
+        print(f"DSTOK_ABI_MAJOR was raised from {old} to {new}: record the new interface (abi.py --refresh)")
+    elif result.returncode & 12 or new < old:
+        print(result.stdout)
+        check(False, f"programs built against ABI {old} would break: raise DSTOK_ABI_MAJOR, or keep the old interface "
+                     f"(before the first release: tests/pkg/abi.py --refresh)")
+    return new > old
+
+
+def main():
+    if sys.argv[1:] not in ([], ["--refresh"]):
+        sys.exit(__doc__)
+    if sys.argv[1:]:
+        CONSTANTS.write_text("".join(f"{name} {value}\n" for name, value in sorted(constants().items())))
+        print(f"recorded: {CONSTANTS.relative_to(ROOT)}")
+    for name in ("DSTOK_SANITIZE", "DSTOK_COVERAGE"):
+        if cache(BUILD).get(name) not in (None, "", "OFF"):
+            skip(f"{name} is set: one build compares the interface, that is enough")
+    for tool in ("abidw", "abidiff"):
+        if not shutil.which(tool):
+            skip(f"{tool} is not there (Debian: abigail-tools)")
+    if sys.argv[1:]:
+        describe(library(), RECORD)
+        print(f"recorded: {RECORD.relative_to(ROOT)}")
+        return
+    if not RECORD.exists():
+        skip(f"nothing is recorded for {platform.machine()}: tests/pkg/abi.py --refresh on such a machine")
+    have = BUILD / "abi.now"
+    describe(library(), have)
+    if not compare(have):
+        check_constants()
+    finish("abi")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failed as error:
+        sys.exit(f"abi: {error}")
