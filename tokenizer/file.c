@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading a whole vocabulary file with a limit. */
+#define _DEFAULT_SOURCE /* MAP_POPULATE */
 #include "file.h"
 
 #include <errno.h>
@@ -40,13 +41,19 @@ dstok_status dstok__read_file(const char *path, dstok__buf *out, dstok_error *er
     return status;
 }
 
-dstok_status dstok__map_file(const char *path, uint8_t **data, size_t *n, dstok_error *err) {
+#ifdef MAP_POPULATE
+#define POPULATE MAP_POPULATE
+#else
+#define POPULATE 0
+#endif
+
+dstok_status dstok__map_file(const char *path, bool whole, uint8_t **data, size_t *n, dstok_error *err) {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return io_error(path, "open", errno, err);
     void *p = MAP_FAILED;
     if (fstat(fd, &st) == 0 && st.st_size > 0)
-        p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | (whole ? POPULATE : 0), fd, 0);
     int code = errno;
     close(fd);
     if (p == MAP_FAILED) return io_error(path, "map", code, err);

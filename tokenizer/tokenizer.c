@@ -241,7 +241,7 @@ static dstok_status load_mapped(loading *l, const char *path, bool is_tables) {
     if (is_tables && l->pattern != NULL)
         return dstok__fail(l->err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0,
                            "a .dstok file has its own pretokenizer; a pattern is for rank files (.tiktoken)");
-    DSTOK_TRY(dstok__map_file(path, &data, &n, l->err));
+    DSTOK_TRY(dstok__map_file(path, is_tables, &data, &n, l->err));
     if (is_tables) return dstok__model_open(l->tok, data, n, DSTOK__BLOCK_MAPPED, true, l->flags, l->err);
     dstok_status status = build(l, (const char *)data, n, NULL, 0);
     dstok__unmap_file(data, n);

@@ -57,10 +57,10 @@ else
 fi
 inside "$base.build" apt-get install -y -q --no-install-recommends build-essential lintian
 inside "$base.build" apt-get build-dep -y -q --no-install-recommends "/build/dstok-$version"
-inside "$base.build" useradd -m builder
+inside "$base.build" useradd builder
 inside "$base.build" chown -R builder /build
 as_builder() {
-    unshare --net env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 HOME=/home/builder DEB_BUILD_OPTIONS="parallel=$jobs" \
+    unshare --net env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 HOME=/build DEB_BUILD_OPTIONS="parallel=$jobs" \
         chroot --userspec=builder "$base.build" bash -euc "cd /build/dstok-$version && $1"
 }
 as_builder 'dpkg-buildpackage -us -uc -b'
@@ -75,9 +75,9 @@ as_builder 'cmake -B build/release -DCMAKE_BUILD_TYPE=Release -DDSTOK_BUILD_TEST
 say "3. the packages in a system of their own"
 fresh "$base.use"
 mkdir "$base.use/debs"
-cp "$base.build"/build/*.deb "$base.use/debs"
+find "$base.build/build" -maxdepth 1 -name '*.deb' -not -name '*-dbgsym_*' -exec cp -t "$base.use/debs" {} +
 cp -r "$root/debian/tests" "$base.use/debs"
-inside "$base.use" bash -euc 'apt-get install -y -q --no-install-recommends /debs/dstok_*.deb
+inside "$base.use" bash -euc 'apt-get install -y -q --no-install-recommends /debs/dstok_*.deb /debs/libdstok0_*.deb
     dstok encode --json <<<"Hello" && ! dpkg -s libdstok-dev 2>/dev/null'
 inside "$base.use" bash -euc 'apt-get install -y -q --no-install-recommends /debs/*.deb
     apt-get install -y -q --no-install-recommends $(sed -n "s/^Depends://p" /debs/tests/control | tr , " ")

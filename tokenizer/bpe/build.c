@@ -144,7 +144,8 @@ static dstok_status add_row(dstok__build *b, normalising *z, const dstok__added 
     DSTOK_TRY(dstok__build_string(b, a->content, a->n, false, &row.text));
     DSTOK_TRY(dstok__build_row(b, DSTOK__S_ADDED, &row, sizeof row));
     if (!a->normalized) return dstok__build_row(b, DSTOK__S_RAW, &row, sizeof row);
-    if (z->normalizer != NULL && b->s->norms[0].kind != DSTOK__NORM_SPM) { /* that one leaves its pieces as they are */
+    if (z->normalizer != NULL && b->s->norms[0].kind != DSTOK__NORM_SPM) { /* that one leaves its pieces as
+                                                                              they are */
         DSTOK_TRY(dstok__normalize(&z->text, z->normalizer, z->regex, (const uint8_t *)a->content, a->n,
                                    DSTOK__MAX_TOKEN_BYTES, b->err));
         if (z->text.len == 0) return DSTOK_OK;
@@ -277,10 +278,26 @@ static dstok_status start_head(dstok__build *b) {
 /* Sizes of one element, by section. */
 static const size_t sizes[DSTOK__N_SECTIONS] = DSTOK__SECTION_SIZES;
 
+/* Does every token decode to just what the model matches? Then one list serves for both. */
+static bool is_same(const dstok__buf *tokens, const dstok__buf *texts) {
+    const dstok__ref *a = (const dstok__ref *)(const void *)tokens->data;
+    const dstok__ref *b = (const dstok__ref *)(const void *)texts->data;
+    if (tokens->len != texts->len) return false;
+    for (size_t i = 0; i < texts->len / sizeof *b; i++) {
+        if (b[i].n != 0 && (a[i].at != b[i].at || a[i].n != b[i].n)) return false;
+    }
+    return true;
+}
+
 /* The block: the head, then the sections one after another, each at a multiple of 8. */
 static dstok_status assemble(dstok__build *b, uint8_t **block, size_t *n) {
     uint64_t at = sizeof b->head;
     for (unsigned i = 0; i < DSTOK__N_SECTIONS; i++) {
+        if (i == DSTOK__S_TEXTS && is_same(&b->sections[DSTOK__S_TOKENS], &b->sections[i])) {
+            b->head.sections[i] = b->head.sections[DSTOK__S_TOKENS];
+            b->sections[i].len = 0;
+            continue;
+        }
         at = (at + 7) & ~(uint64_t)7;
         b->head.sections[i] = (dstok__place){at, b->sections[i].len / sizes[i]};
         at += b->sections[i].len;

@@ -153,43 +153,48 @@ static dstok_status check_ids(const opening *o) {
     return is_id(o, t->head->unk_id) ? DSTOK_OK : bad(o, "the id of the unknown token");
 }
 
+/* Runs of full slots while a table is gone through, and the largest id met. Without branches: whether a slot is full
+ * cannot be foreseen. */
+typedef struct survey {
+    size_t run, longest;
+    uint64_t ids; /* largest id + 1 */
+} survey;
+
+static inline void look_at(survey *v, bool is_full, uint32_t id) {
+    uint64_t ids = ((uint64_t)id + 1) * is_full;
+    v->run = (v->run + 1) * is_full;
+    v->longest = v->run > v->longest ? v->run : v->longest;
+    v->ids = ids > v->ids ? ids : v->ids;
+}
+
+/* A table must have a free slot, and every search in it must end soon. head: full slots at its begin, which go on from
+ * those at its end. */
+static dstok_status judge(const opening *o, const survey *v, size_t head, size_t n, uint64_t ids,
+                          const char *what) {
+    if (head == n || v->longest > MAX_RUN || v->run + head > MAX_RUN)
+        return dstok__fail(o->err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, 0,
+                           "a damaged .dstok file: the table of %s is too full", what);
+    if (v->ids <= ids) return DSTOK_OK;
+    return dstok__fail(o->err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, 0,
+                       "a damaged .dstok file: the table of %s names an id that is not there", what);
+}
+
 static dstok_status check_slots(const opening *o) {
-    size_t n = dstok__tables_n(o->t, DSTOK__S_SLOTS), run = 0, longest = 0, first = n;
-    uint32_t end = o->t->head->n_ids + o->t->head->n_bare;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t id = o->t->slots[i].id;
-        if (id == DSTOK__NO_ID) {
-            if (first == n) first = i;
-            if (run > longest) longest = run;
-            run = 0;
-        } else {
-            if (id >= end) return bad(o, "the table of texts names an id that is not there");
-            run++;
-        }
-    }
-    if (first == n || longest > MAX_RUN || run + first > MAX_RUN)
-        return bad(o, "the table of texts is too full");
-    return DSTOK_OK;
+    const dstok__slot *slots = o->t->slots;
+    size_t n = dstok__tables_n(o->t, DSTOK__S_SLOTS), head = 0;
+    survey v = {0, 0, 0};
+    while (head < n && slots[head].id != DSTOK__NO_ID) head++;
+    for (size_t i = 0; i < n; i++) look_at(&v, slots[i].id != DSTOK__NO_ID, slots[i].id);
+    return judge(o, &v, head, n, (uint64_t)o->t->head->n_ids + o->t->head->n_bare, "texts");
 }
 
 static dstok_status check_pairs(const opening *o) {
-    size_t n = o->t->pairs.cap, run = 0, longest = 0, first = n;
-    uint64_t end = o->t->head->n_ids, worst = 0; /* of product + 1 */
-    for (size_t i = 0; i < n; i++) {
-        const dstok__pair *p = &o->t->pairs.slots[i];
-        if (p->rank == DSTOK__NO_RANK) {
-            if (first == n) first = i;
-            if (run > longest) longest = run;
-            run = 0;
-        } else {
-            if (p->product >= worst) worst = (uint64_t)p->product + 1;
-            run++;
-        }
-    }
-    if (first == n || longest > MAX_RUN || run + first > MAX_RUN)
-        return bad(o, "the table of pairs is too full");
-    if (worst > end) return bad(o, "the table of pairs names an id that is not there");
-    return DSTOK_OK;
+    const dstok__pair *pairs = o->t->pairs.slots;
+    size_t n = o->t->pairs.cap, head = 0;
+    survey v = {0, 0, 0};
+    while (head < n && pairs[head].rank != DSTOK__NO_RANK) head++;
+    for (size_t i = 0; i < n; i++) look_at(&v, pairs[i].rank != DSTOK__NO_RANK, pairs[i].product);
+    return judge(o, &v, head, n, o->t->head->n_ids, "pairs");
 }
 
 static dstok_status check_rows(const opening *o, const dstok__added_row *rows, size_t n) {
