@@ -20,8 +20,27 @@ static size_t character(const cursor *c, uint64_t *units) {
     return bad != 0 ? bad : width;
 }
 
-/* Moves on to the last character border <= byte; says whether byte lies inside the character there. */
+/* The character that ends at the cursor, which is not at the begin. One begins with the next byte on the left
+ * that is no
+ * continuation, if it reaches as far as this; else the byte stands by itself. */
+static void step_back(cursor *c) {
+    cursor before = *c;
+    uint64_t units;
+    for (size_t width = 1; width <= 4 && width <= c->byte; width++) {
+        before.byte = c->byte - width;
+        if ((c->text[before.byte] & 0xC0) == 0x80) continue;
+        if (character(&before, &units) != width) break;
+        c->byte -= width;
+        c->units -= units;
+        return;
+    }
+    c->byte--;
+    c->units--;
+}
+
+/* Moves to the last character border <= byte; says whether byte lies inside the character there. */
 static int walk(cursor *c, size_t byte) {
+    while (c->byte > byte) step_back(c);
     while (c->byte < byte) {
         uint64_t units;
         size_t width = character(c, &units);
@@ -36,13 +55,9 @@ dstok_status dstok_spans_convert(const void *text, size_t len, dstok_span *spans
     if (unit == DSTOK_UNIT_BYTE) return DSTOK_OK;
     if (unit != DSTOK_UNIT_CHAR && unit != DSTOK_UNIT_UTF16) return DSTOK_E_INVAL;
     cursor begin = {text, len, unit, 0, 0}, end = begin;
-    uint64_t last_begin = 0, last_end = 0;
     for (size_t i = 0; i < n; i++) {
         dstok_span s = spans[i];
-        if (s.end == 0) continue; /* Hugging Face's place for what is not in the text */
-        if (s.begin > s.end || s.end > len || s.begin < last_begin || s.end < last_end) return DSTOK_E_RANGE;
-        last_begin = s.begin;
-        last_end = s.end;
+        if (s.begin > s.end || s.end > len) return DSTOK_E_RANGE;
         walk(&begin, (size_t)s.begin);
         int inside = walk(&end, (size_t)s.end);
         spans[i].begin = begin.units;

@@ -81,13 +81,19 @@ static bool has_id(const dstok__spec *s, uint32_t id) {
 
 static void check_loaded(const dstok__spec *s) {
     for (size_t i = 0; i < s->n_tokens; i++)
-        require(s->tokens[i].id < DSTOK__MAX_IDS && s->tokens[i].bytes != NULL);
+        require(s->tokens[i].id < DSTOK__MAX_IDS && s->tokens[i].text != NULL && s->tokens[i].bytes != NULL &&
+                s->tokens[i].n <= DSTOK__MAX_TOKEN_BYTES && s->tokens[i].bytes_n <= DSTOK__MAX_TOKEN_BYTES);
     for (size_t i = 0; i < s->n_merges && i < 8; i++)
         require(has_id(s, s->merges[i].left) && has_id(s, s->merges[i].right) &&
                 has_id(s, s->merges[i].product));
     for (size_t i = 0; i < s->n_added; i++)
         require(s->added[i].n > 0 && s->added[i].n <= DSTOK__MAX_ADDED_BYTES &&
-                s->added[i].id < DSTOK__MAX_IDS);
+                s->added[i].id < DSTOK__MAX_IDS && s->added[i].bytes_n <= DSTOK__MAX_TOKEN_BYTES);
+    for (unsigned b = 0; b < 256; b++)
+        require(s->fallback_ids[b] == DSTOK__NO_ID || has_id(s, s->fallback_ids[b]));
+    require(s->n_decs <= DSTOK__MAX_DECS);
+    require(s->prefix_n == 0 || strlen(s->prefix) <= s->prefix_n);
+    require(s->suffix_n == 0 || strlen(s->suffix) <= s->suffix_n);
     require(s->n_steps <= DSTOK__MAX_STEPS && s->n_norms <= DSTOK__MAX_NORMS);
     require(s->n_warnings <= DSTOK__MAX_WARNINGS);
     for (size_t i = 0; i < s->n_warnings; i++) require(strlen(s->warnings[i]) > 0);

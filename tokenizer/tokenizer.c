@@ -236,8 +236,8 @@ static dstok_status load_read(loading *l, const char *path) {
 
 /* A compiled file is used where it lies; of a GGUF file, which may be huge, only the head is looked at. */
 static dstok_status load_mapped(loading *l, const char *path, bool is_tables) {
-    uint8_t *data;
-    size_t n;
+    uint8_t *data = NULL;
+    size_t n = 0;
     if (is_tables && l->pattern != NULL)
         return dstok__fail(l->err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0,
                            "a .dstok file has its own pretokenizer; a pattern is for rank files (.tiktoken)");

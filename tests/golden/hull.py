@@ -78,6 +78,8 @@ def operations(part):
 def replaced(chars, regex, content):
     text, out, at = "".join(c for c, _, _ in chars), [], 0
     for match in regex.finditer(text):
+        if match.end() == match.start():
+            return None
         out += chars[at:match.start()]
         hull = chars[match.start():match.end()]
         out += [(c, hull[0][1], hull[-1][2]) for c in content]
@@ -138,6 +140,8 @@ def compose(chars):
 
 def place(chars, tokens, drops):
     """The tokens laid over the characters, byte by byte; blanks may be left out where the pattern drops them."""
+    if drops and any(token.startswith(b" ") for token in tokens):
+        return None  # which of the blanks?
     data = "".join(c for c, _, _ in chars).encode("utf-8", "surrogatepass")
     owner = []  # for each byte of the normalised text, its character
     for k, (c, _, _) in enumerate(chars):

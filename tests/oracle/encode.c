@@ -80,23 +80,92 @@ static void merge_by_bytes(const oracle *o, const uint8_t *piece, symbol *s, siz
     }
 }
 
-/* A token for each byte. A byte without one becomes the unknown token, or vanishes when there is none. Unknown
- * neighbours are one token under fuse_unk; but not with a byte whose own token is the unknown one. */
-static size_t bytes_to_symbols(const oracle *o, const uint8_t *piece, size_t len, symbol *s) {
-    size_t n = 0;
-    bool after_unknown = false;
-    for (size_t i = 0; i < len; i++) {
-        uint32_t id = oracle_find(o, piece + i, 1);
-        bool unknown = id == NO_ID;
-        if (unknown && o->unk == NO_ID) continue;
-        if (unknown && after_unknown && o->fuse_unk) {
-            s[n - 1].end = i + 1;
-        } else {
-            s[n++] = (symbol){unknown ? o->unk : id, i, i + 1};
-        }
-        after_unknown = unknown;
+/* The symbols of a word before merging, in the reference's order. An unknown one that waits is put out before
+ * the next
+ * token that is known; the bytes of byte_fallback do not count as known, so they overtake it. */
+typedef struct word {
+    symbol *s;
+    size_t n;
+    bool waits;
+    symbol unknown;
+} word;
+
+static void put_waiting(word *w) {
+    if (w->waits) w->s[w->n++] = w->unknown;
+    w->waits = false;
+}
+
+/* The byte's token "<0xE4>", or NO_ID. */
+static uint32_t fallback(const oracle *o, uint8_t byte) {
+    char name[8];
+    snprintf(name, sizeof name, "<0x%02X>", byte);
+    return oracle_find(o, (const uint8_t *)name, 6);
+}
+
+/* text[0, n): prefix, character, suffix; the character is the piece's [at, at + width), behind `head` bytes of
+ * prefix. */
+static bool put_bytes(const oracle *o, word *w, const uint8_t *text, size_t n, size_t head, size_t at,
+                      size_t width) {
+    for (size_t i = 0; i < n; i++) {
+        if (fallback(o, text[i]) == NO_ID) return false;
     }
-    return n;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = i < head ? 0 : i - head < width ? i - head : width;
+        bool own = i >= head && i - head < width;
+        w->s[w->n++] = (symbol){fallback(o, text[i]), at + k, at + k + own};
+    }
+    return true;
+}
+
+static void put_unknown(const oracle *o, word *w, size_t at, size_t width) {
+    if (o->unk == NO_ID) return; /* it vanishes */
+    if (w->waits && o->fuse_unk) {
+        w->unknown.end = at + width;
+        return;
+    }
+    put_waiting(w);
+    w->waits = true;
+    w->unknown = (symbol){o->unk, at, at + width};
+}
+
+static void put_atom(const oracle *o, word *w, const uint8_t *piece, size_t len, size_t at, size_t width) {
+    char text[256];
+    size_t head = at > 0 ? strlen(o->prefix) : 0;
+    int n = snprintf(text, sizeof text, "%.*s%.*s%s", (int)head, o->prefix, (int)width,
+                     (const char *)piece + at, at + width == len ? o->suffix : "");
+    size_t size = (size_t)n;
+    if (piece[at] == 0) { /* no C string */
+        text[head] = 0;
+        size = head + 1 + (at + width == len ? strlen(o->suffix) : 0);
+        memcpy(text + head + 1, o->suffix, size - head - 1);
+    }
+    uint32_t id = oracle_find(o, (const uint8_t *)text, size);
+    if (id != NO_ID) {
+        put_waiting(w);
+        w->s[w->n++] = (symbol){id, at, at + width};
+    } else if (!o->byte_fallback || !put_bytes(o, w, (const uint8_t *)text, size, head, at, width)) {
+        put_unknown(o, w, at, width);
+    }
+}
+
+/* Spans must not go back: symbols that stand in another order than their text share its whole range. */
+static void share_ranges(symbol *s, size_t n) {
+    for (size_t i = 0; i < n;) {
+        size_t begin = s[i].begin, end = s[i].end, k = i + 1;
+        for (size_t j = i + 1; j < n;
+             j++) { /* all up to the last one that begins before the end of those before it */
+            if (s[j].begin < end) {
+                for (; k <= j; k++) {
+                    if (s[k].begin < begin) begin = s[k].begin;
+                    if (s[k].end > end) end = s[k].end;
+                }
+            }
+        }
+        bool is_shared = k > i + 1;
+        for (; i < k; i++) {
+            if (is_shared) s[i] = (symbol){s[i].id, begin, end};
+        }
+    }
 }
 
 static size_t encode_piece(const oracle *o, const uint8_t *piece, size_t len, symbol *s) {
@@ -105,13 +174,19 @@ static size_t encode_piece(const oracle *o, const uint8_t *piece, size_t len, sy
         s[0] = (symbol){whole, 0, len};
         return 1;
     }
-    size_t n = bytes_to_symbols(o, piece, len, s);
-    if (o->is_ranks) {
-        merge_by_bytes(o, piece, s, &n);
-    } else {
-        merge_by_list(o, s, &n);
+    word w = {.s = s};
+    for (size_t at = 0, width = 1; at < len; at += width) {
+        if (o->by_characters) dstok__utf8_get(piece + at, &width);
+        put_atom(o, &w, piece, len, at, width);
     }
-    return n;
+    put_waiting(&w);
+    share_ranges(s, w.n);
+    if (o->is_ranks) {
+        merge_by_bytes(o, piece, s, &w.n);
+    } else {
+        merge_by_list(o, s, &w.n);
+    }
+    return w.n;
 }
 
 /* ---- a stretch of text between added tokens ---- */
@@ -121,10 +196,11 @@ typedef struct traced {
     uint8_t *text;
     dstok_span *from;
     size_t n;
+    uint64_t end; /* where the caller's text ends */
 } traced;
 
 static traced new_traced(size_t n) {
-    return (traced){oracle_memory(n), oracle_memory(n * sizeof(dstok_span)), 0};
+    return (traced){oracle_memory(n), oracle_memory(n * sizeof(dstok_span)), 0, 0};
 }
 
 static void free_traced(traced *t) {
@@ -152,6 +228,7 @@ static traced normalise(oracle *o, const uint8_t *text, size_t len, size_t base)
         while (t.n < stop) put_traced(&t, norm->text[t.n], source, source + norm->edits[e].src_n);
         source += norm->edits[e].src_n;
     }
+    t.end = base + len;
     return t;
 }
 
@@ -162,23 +239,42 @@ typedef struct run {
     oracle_tokens *out;
 } run;
 
-static bool is_inside(const traced *t, size_t at) {
-    return at < t->n && dstok__is_continuation(t->text[at]);
+/* Does a character go on at this place of the pretoken's text? */
+static bool is_inside(const run *r, const dstok__pretoken *p, size_t at) {
+    if (p->level != NULL) return at < p->level->text.len && dstok__is_continuation(p->text[at]);
+    return r->base + at < r->t->n && dstok__is_continuation(r->t->text[r->base + at]);
+}
+
+/* A part of a character, or a range that is a neighbour's, too. */
+static bool is_partial(const run *r, const dstok__pretoken *p, const symbol *s, size_t n, size_t i) {
+    return is_inside(r, p, p->begin + s[i].begin) || is_inside(r, p, p->begin + s[i].end) ||
+           (i > 0 && s[i].begin < s[i - 1].end) || (i + 1 < n && s[i + 1].begin < s[i].end);
+}
+
+static uint64_t source_begin(const traced *t, size_t at) {
+    return at < t->n ? t->from[at].begin : t->end;
+}
+
+/* Of an empty token: nothing; but among the bytes of one changed character it shares their range. */
+static uint64_t source_end(const traced *t, size_t at) {
+    bool is_among = at > 0 && at < t->n && t->from[at].begin < t->from[at - 1].end;
+    return is_among ? t->from[at].end : source_begin(t, at);
 }
 
 /* A dstok__piece_fn: one pretoken. */
 static dstok_status encode_pretoken(void *ctx, const dstok__pretoken *p) {
     run *r = ctx;
-    symbol *s = oracle_memory((p->end - p->begin) * sizeof *s);
+    size_t most = (p->end - p->begin) * (1 + strlen(r->o->prefix)) + strlen(r->o->suffix);
+    symbol *s = oracle_memory(most * sizeof *s);
     size_t n = encode_piece(r->o, p->text + p->begin, p->end - p->begin, s);
     for (size_t i = 0; i < n; i++) {
         dstok_span at = {p->begin + s[i].begin, p->begin + s[i].end};
+        unsigned flags = is_partial(r, p, s, n, i) ? DSTOK_FLAG_PARTIAL : 0;
         if (p->level != NULL) at = dstok__level_map(p->level, (size_t)at.begin, (size_t)at.end);
         size_t b = r->base + (size_t)at.begin, e = r->base + (size_t)at.end;
-        unsigned flags = is_inside(r->t, b) || is_inside(r->t, e) ? DSTOK_FLAG_PARTIAL : 0;
         if (s[i].id == r->o->unk) flags |= DSTOK_FLAG_UNKNOWN;
-        uint64_t from = r->t->from[b].begin;
-        put(r->out, s[i].id, from, e > b ? r->t->from[e - 1].end : from, flags);
+        put(r->out, s[i].id, source_begin(r->t, b), e > b ? r->t->from[e - 1].end : source_end(r->t, b),
+            flags);
     }
     free(s);
     return DSTOK_OK;
@@ -189,8 +285,8 @@ static bool encode_plain(oracle *o, const traced *t, size_t begin, size_t end, o
     run r = {o, t, begin, out};
     dstok_error err = {.status = DSTOK_OK};
     bool is_first = t->from[begin].begin == 0;
-    dstok_status status = dstok__pretok_run(o->pretok, o->scratch, t->text + begin, end - begin, is_first, false,
-                                            encode_pretoken, &r, &err);
+    dstok_status status = dstok__pretok_run(o->pretok, o->scratch, t->text + begin, end - begin, is_first,
+                                            false, encode_pretoken, &r, &err);
     if (status != DSTOK_OK) fprintf(stderr, "oracle: %s\n", err.text);
     return status == DSTOK_OK;
 }
@@ -271,6 +367,7 @@ static bool plain_before_normalising(oracle *o, const traced *t, size_t begin, s
 bool oracle_encode(oracle *o, const uint8_t *text, size_t n, int special, oracle_tokens *out) {
     traced whole = new_traced(n);
     for (size_t i = 0; i < n; i++) put_traced(&whole, text[i], i, i + 1);
+    whole.end = n;
     out->n = 0;
     bool ok = cut_added(o, &whole, false, special, plain_before_normalising, out);
     free_traced(&whole);

@@ -5,13 +5,16 @@
 
 #include "oracle.h"
 
+#include <jansson.h>
+
 #include "../../tokenizer/pretok/pretok.h"
 #include "../../tokenizer/text/normalize.h"
 
 #define NO_ID UINT32_MAX
 
 typedef struct token {
-    uint8_t *bytes;
+    uint8_t *
+        bytes; /* as it is looked for: bytes of byte-level vocabularies, else UTF-8; with prefix and suffix */
     size_t n;
     uint32_t id;
 } token;
@@ -35,11 +38,15 @@ struct oracle {
     size_t n_merges;
     added *added;
     size_t n_added;
-    bool is_ranks;     /* a .tiktoken file: token id = rank */
-    bool whole_pieces; /* a pretoken that is a token is not merged */
+    bool is_ranks;      /* a .tiktoken file: token id = rank */
+    bool whole_pieces;  /* a pretoken that is a token is not merged */
+    bool by_characters; /* merging starts from characters, not from bytes */
+    bool byte_fallback;
+    char *prefix, *suffix; /* of inner and of last parts of a word; "" when there is none */
     bool fuse_unk;
     uint32_t unk;
     dstok__norm norms[DSTOK__MAX_NORMS];
+    char *norm_texts[2 * DSTOK__MAX_NORMS]; /* what the norms point at */
     size_t n_norms;
     dstok__normalizer *normalizer;
     dstok__step steps[DSTOK__MAX_STEPS];
@@ -49,6 +56,15 @@ struct oracle {
     dstok__pretok_scratch *scratch;
     dstok__normalized normalized;
 };
+
+/* Fills steps, norms and tools from the parts of a tokenizer.json (parts.c); false, with a word on stderr,
+ * when there is
+ * one that the oracle does not have. */
+bool oracle_read_normalizer(oracle *o, json_t *part);
+bool oracle_read_pretokenizer(oracle *o, json_t *part);
+bool oracle_add_step(oracle *o, dstok__step step, const char *pattern);
+bool oracle_make_tools(oracle *o);
+bool oracle_refuse(const char *what);
 
 /* The id of the token with these bytes, or NO_ID (vocab.c). */
 uint32_t oracle_find(const oracle *o, const uint8_t *bytes, size_t n);

@@ -11,7 +11,7 @@ typedef struct oracle oracle;
 
 /* Reads a tokenizer.json (it begins with '{') or a .tiktoken file. Rank files need the pattern text, and take their
  * special tokens from meta, a JSON text with "special_tokens" (NULL: none). NULL, with a word on stderr, when the file
- * is not byte-level BPE or uses a part the oracle does not have. */
+ * is not BPE or uses a part the oracle does not have. */
 oracle *oracle_load(const char *data, size_t n, const char *pattern, const char *meta);
 void oracle_free(oracle *o);
 

@@ -5,10 +5,6 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-/* The pattern of a ByteLevel pretokenizer with use_regex. */
-static const char gpt2[] =
-    "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
-
 void *oracle_memory(size_t n) {
     void *p = calloc(n > 0 ? n : 1, 1);
     if (p != NULL) return p;
@@ -17,8 +13,7 @@ void *oracle_memory(size_t n) {
 }
 
 static bool refuse(const char *what) {
-    fprintf(stderr, "oracle: %s\n", what);
-    return false;
+    return oracle_refuse(what);
 }
 
 /* ---- look-up ---- */
@@ -107,6 +102,14 @@ static bool bytes_of_key(const char *key, uint8_t *out, size_t *n) {
 
 /* ---- tokenizer.json: the model ---- */
 
+/* A key as the model looks for it. */
+static bool text_of_key(const oracle *o, const char *key, uint8_t *out, size_t *n) {
+    if (!o->by_characters) return bytes_of_key(key, out, n);
+    *n = strlen(key);
+    memcpy(out, key, *n);
+    return true;
+}
+
 static bool read_vocab(oracle *o, json_t *vocab) {
     const char *key;
     json_t *id;
@@ -114,7 +117,7 @@ static bool read_vocab(oracle *o, json_t *vocab) {
     json_object_foreach(vocab, key, id) {
         size_t n;
         uint8_t *bytes = oracle_memory(strlen(key));
-        if (!bytes_of_key(key, bytes, &n) || n == 0) { /* no text can give it: a special token */
+        if (!text_of_key(o, key, bytes, &n) || n == 0) { /* no text can give it: a special token */
             free(bytes);
             continue;
         }
@@ -141,11 +144,13 @@ static bool read_merge(oracle *o, json_t *item, uint32_t rank, merge *m) {
     }
     if (left == NULL || right == NULL || strlen(left) + strlen(right) >= sizeof bytes)
         return refuse("a bad merge");
-    if (!bytes_of_key(left, bytes, &n_left) || !bytes_of_key(right, bytes + n_left, &n_right)) {
+    if (!text_of_key(o, left, bytes, &n_left) || !text_of_key(o, right, bytes + n_left, &n_right)) {
         return refuse("a merge outside of the byte-level alphabet");
     }
-    *m = (merge){oracle_find(o, bytes, n_left), oracle_find(o, bytes + n_left, n_right), rank,
-                 oracle_find(o, bytes, n_left + n_right)};
+    *m = (merge){oracle_find(o, bytes, n_left), oracle_find(o, bytes + n_left, n_right), rank, 0};
+    size_t cut = strlen(o->prefix); /* the right side loses it */
+    memmove(bytes + n_left, bytes + n_left + cut, n_right - cut);
+    m->product = oracle_find(o, bytes, n_left + n_right - cut);
     return (m->left != NO_ID && m->right != NO_ID && m->product != NO_ID) || refuse("a merge of no token");
 }
 
@@ -159,19 +164,20 @@ static bool read_merges(oracle *o, json_t *merges) {
     return true;
 }
 
-static bool is_set(json_t *object, const char *name) {
-    json_t *value = json_object_get(object, name);
-    return value != NULL && !json_is_null(value) && !json_is_false(value) &&
-           !(json_is_string(value) && json_string_length(value) == 0);
+/* A string of the model; "" for none. */
+static char *read_affix(json_t *model, const char *name) {
+    const char *text = json_string_value(json_object_get(model, name));
+    char *copy = oracle_memory((text != NULL ? strlen(text) : 0) + 1);
+    if (text != NULL) strcpy(copy, text);
+    return copy;
 }
 
 static bool read_model(oracle *o, json_t *model) {
     const char *type = json_string_value(json_object_get(model, "type"));
     if (type != NULL && strcmp(type, "BPE") != 0) return refuse("not BPE");
-    if (is_set(model, "byte_fallback") || is_set(model, "end_of_word_suffix") ||
-        is_set(model, "continuing_subword_prefix")) {
-        return refuse("byte_fallback, suffix or prefix");
-    }
+    o->prefix = read_affix(model, "continuing_subword_prefix");
+    o->suffix = read_affix(model, "end_of_word_suffix");
+    o->byte_fallback = json_is_true(json_object_get(model, "byte_fallback"));
     o->whole_pieces = json_is_true(json_object_get(model, "ignore_merges"));
     o->fuse_unk = json_is_true(json_object_get(model, "fuse_unk"));
     json_t *vocab = json_object_get(model, "vocab");
@@ -180,87 +186,6 @@ static bool read_model(oracle *o, json_t *model) {
     json_t *unk_id = unk != NULL ? json_object_get(vocab, unk) : NULL;
     if (unk_id != NULL) o->unk = (uint32_t)json_integer_value(unk_id);
     return true;
-}
-
-/* ---- tokenizer.json: normalizer and pre_tokenizer ---- */
-
-static bool read_normalizer(oracle *o, json_t *part) {
-    static const char *const names[] = {"NFC", "NFD", "NFKC", "NFKD", "Lowercase"};
-    if (part == NULL || json_is_null(part)) return true;
-    const char *type = json_string_value(json_object_get(part, "type"));
-    if (type == NULL) return refuse("a normalizer without a type");
-    json_t *list = json_object_get(part, "normalizers");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        if (!read_normalizer(o, json_array_get(list, i))) return false;
-    }
-    if (strcmp(type, "Sequence") == 0) return true;
-    for (int i = 0; i < 5; i++) {
-        if (strcmp(type, names[i]) == 0 && o->n_norms < DSTOK__MAX_NORMS) {
-            o->norms[o->n_norms++] = (dstok__norm){.kind = (dstok__norm_kind)i};
-            return true;
-        }
-    }
-    return refuse("a normalizer it does not have");
-}
-
-static bool add_step(oracle *o, dstok__step step, const char *pattern) {
-    if (o->n_steps == DSTOK__MAX_STEPS) return refuse("too many steps");
-    if (pattern != NULL) {
-        step.n = strlen(pattern);
-        o->patterns[o->n_steps] = oracle_memory(step.n + 1);
-        memcpy(o->patterns[o->n_steps], pattern, step.n);
-        step.pattern = o->patterns[o->n_steps];
-    }
-    o->steps[o->n_steps++] = step;
-    return true;
-}
-
-static bool add_split(oracle *o, json_t *part) {
-    static const char *const names[] = {"Removed", "Isolated", "MergedWithPrevious", "MergedWithNext",
-                                        "Contiguous"};
-    const char *behavior = json_string_value(json_object_get(part, "behavior"));
-    json_t *pattern = json_object_get(part, "pattern");
-    const char *regex = json_string_value(json_object_get(pattern, "Regex"));
-    const char *literal = json_string_value(json_object_get(pattern, "String"));
-    dstok__step step = {.kind = regex != NULL ? DSTOK__STEP_REGEX : DSTOK__STEP_LITERAL,
-                        .dialect = DSTOK__DIALECT_ONIG,
-                        .invert = json_is_true(json_object_get(part, "invert"))};
-    for (int i = 0; i < 5; i++) {
-        if (behavior != NULL && strcmp(behavior, names[i]) == 0) step.behavior = (dstok__behavior)i;
-    }
-    return add_step(o, step, regex != NULL ? regex : literal);
-}
-
-static bool add_byte_level(oracle *o, json_t *part) {
-    json_t *use_regex = json_object_get(part, "use_regex");
-    if (json_is_true(json_object_get(part, "add_prefix_space")) &&
-        !add_step(o, (dstok__step){.kind = DSTOK__STEP_PREFIX}, NULL))
-        return false;
-    if (json_is_false(use_regex)) return true;
-    dstok__step step = {
-        .kind = DSTOK__STEP_REGEX, .behavior = DSTOK__ISOLATED, .dialect = DSTOK__DIALECT_ONIG};
-    return add_step(o, step, gpt2);
-}
-
-static bool read_pretokenizer(oracle *o, json_t *part) {
-    const char *type = json_string_value(json_object_get(part, "type"));
-    json_t *list = json_object_get(part, "pretokenizers");
-    if (type == NULL) return refuse("no pre_tokenizer");
-    if (strcmp(type, "Sequence") == 0) {
-        for (size_t i = 0; i < json_array_size(list); i++) {
-            if (!read_pretokenizer(o, json_array_get(list, i))) return false;
-        }
-        return true;
-    }
-    if (strcmp(type, "Split") == 0) return add_split(o, part);
-    if (strcmp(type, "ByteLevel") == 0) return add_byte_level(o, part);
-    if (strcmp(type, "Digits") == 0) {
-        bool individual = json_is_true(json_object_get(part, "individual_digits"));
-        dstok__step step = {.kind = DSTOK__STEP_DIGITS,
-                            .behavior = individual ? DSTOK__ISOLATED : DSTOK__CONTIGUOUS};
-        return add_step(o, step, NULL);
-    }
-    return refuse("a pre_tokenizer it does not have");
 }
 
 /* ---- added tokens ---- */
@@ -291,8 +216,8 @@ static void normalise_added(oracle *o) {
     for (size_t i = 0; i < o->n_added; i++) {
         added *a = &o->added[i];
         if (!a->normalized || o->n_norms == 0) continue;
-        if (dstok__normalize(&o->normalized, o->normalizer, dstok__pretok_scratch_regex(o->scratch), a->text, a->n,
-                             1 << 20, NULL) != DSTOK_OK)
+        if (dstok__normalize(&o->normalized, o->normalizer, dstok__pretok_scratch_regex(o->scratch), a->text,
+                             a->n, 1 << 20, NULL) != DSTOK_OK)
             continue;
         uint8_t *text = oracle_memory(o->normalized.len);
         memcpy(text, o->normalized.text, o->normalized.len);
@@ -300,17 +225,6 @@ static void normalise_added(oracle *o) {
         a->text = text;
         a->n = o->normalized.len;
     }
-}
-
-/* The normaliser and the pretokenizer, without scanners. */
-static bool make_tools(oracle *o) {
-    const dstok_alloc *al = &dstok__default_alloc;
-    dstok_error err = {.status = DSTOK_OK};
-    if (dstok__normalizer_new(al, o->norms, o->n_norms, &o->normalizer, &err) == DSTOK_OK &&
-        dstok__pretok_new(al, o->steps, o->n_steps, false, &o->pretok, &err) == DSTOK_OK &&
-        dstok__pretok_scratch_new(al, &o->scratch) == DSTOK_OK)
-        return true;
-    return refuse(err.text);
 }
 
 static bool read_added(oracle *o, json_t *list, json_t *vocab) {
@@ -336,8 +250,10 @@ static bool read_tokenizer_json(oracle *o, const char *data, size_t n) {
     json_t *root = json_loadb(data, n, 0, &error);
     if (root == NULL) return refuse(error.text);
     json_t *model = json_object_get(root, "model");
-    bool ok = read_model(o, model) && read_normalizer(o, json_object_get(root, "normalizer")) &&
-              read_pretokenizer(o, json_object_get(root, "pre_tokenizer")) && make_tools(o) &&
+    o->by_characters = true; /* until there is a ByteLevel */
+    bool ok = oracle_read_normalizer(o, json_object_get(root, "normalizer")) &&
+              oracle_read_pretokenizer(o, json_object_get(root, "pre_tokenizer")) && oracle_make_tools(o) &&
+              read_model(o, model) &&
               read_added(o, json_object_get(root, "added_tokens"), json_object_get(model, "vocab"));
     json_decref(root);
     return ok;
@@ -389,10 +305,12 @@ static bool read_rank_file(oracle *o, const char *data, size_t n, const char *pa
                         .invert = true,
                         .dialect = DSTOK__DIALECT_FANCY};
     o->is_ranks = o->whole_pieces = true;
+    o->prefix = oracle_memory(1);
+    o->suffix = oracle_memory(1);
     read_ranks(o, data, n);
     if (pattern == NULL) return refuse("a rank file needs its pattern");
-    if (!add_step(o, step, pattern)) return false;
-    if (meta == NULL) return make_tools(o);
+    if (!oracle_add_step(o, step, pattern)) return false;
+    if (meta == NULL) return oracle_make_tools(o);
     json_t *root = json_loads(meta, 0, NULL), *id;
     json_t *list = json_object_get(root, "special_tokens");
     const char *content;
@@ -402,10 +320,9 @@ static bool read_rank_file(oracle *o, const char *data, size_t n, const char *pa
     }
     const char *normalizer = json_string_value(json_object_get(root, "normalizer"));
     if (normalizer != NULL && strcmp(normalizer, "NFC") == 0)
-        o->norms[o->n_norms++] = (dstok__norm){.kind =
-    DSTOK__NORM_NFC};
+        o->norms[o->n_norms++] = (dstok__norm){.kind = DSTOK__NORM_NFC};
     json_decref(root);
-    return make_tools(o);
+    return oracle_make_tools(o);
 }
 
 /* ---- both ---- */
@@ -427,6 +344,9 @@ void oracle_free(oracle *o) {
     for (size_t i = 0; i < o->n_added; i++) free(o->added[i].text);
     for (size_t i = 0; i < o->n_steps; i++) free(o->patterns[i]);
     free(o->tokens);
+    for (size_t i = 0; i < 2 * o->n_norms; i++) free(o->norm_texts[i]);
+    free(o->prefix);
+    free(o->suffix);
     free(o->merges);
     free(o->added);
     dstok__pretok_free(o->pretok);

@@ -78,7 +78,8 @@ mkdir "$base.use/debs"
 find "$base.build/build" -maxdepth 1 -name '*.deb' -not -name '*-dbgsym_*' -exec cp -t "$base.use/debs" {} +
 cp -r "$root/debian/tests" "$base.use/debs"
 inside "$base.use" bash -euc 'apt-get install -y -q --no-install-recommends /debs/dstok_*.deb /debs/libdstok0_*.deb
-    dstok encode --json <<<"Hello" && ! dpkg -s libdstok-dev 2>/dev/null'
+    dstok encode --json <<<"Hello"
+    if dpkg -s libdstok-dev 2>/dev/null; then exit 1; fi'
 inside "$base.use" bash -euc 'apt-get install -y -q --no-install-recommends /debs/*.deb
     apt-get install -y -q --no-install-recommends $(sed -n "s/^Depends://p" /debs/tests/control | tr , " ")
     /debs/tests/service

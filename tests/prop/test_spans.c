@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Spans: they tile the text but for what the report counts, hold the bytes of their tokens, and snap to characters. */
+/* Spans: they tile the text but for what the report counts, hold the bytes of their tokens, and snap to
+ * characters. */
 #include "../harness/t.h"
 #include "../oracle/fixture.h"
 #include "../oracle/gen.h"
+#include "../oracle/vary.h"
 
 #include "../../data/vocab/default_vocab.h"
 
@@ -117,19 +119,41 @@ static void check_text(const dstok_tokenizer *tok, dstok_encoder *enc, const kin
 
 /* ---- vocabularies ---- */
 
-static void check_kind(const kind *k, dstok_tokenizer *tok) {
-    t_rng rng = {43};
+static void check_texts(const kind *k, dstok_tokenizer *tok, uint64_t seed, int rounds) {
+    t_rng rng = {seed};
     uint8_t text[MAX_TEXT];
     dstok_encoder *enc = fixture_encoder(tok);
-    for (int i = 0; i < 12000; i++) {
+    for (int i = 0; i < rounds; i++) {
         size_t n = i % 3 == 0   ? gen_bytes(&rng, text, MAX_TEXT)
                    : i % 3 == 1 ? gen_text(&rng, text, MAX_TEXT)
                                 : gen_tokens(&rng, tok, text, MAX_TEXT);
         check_text(tok, enc, k, text, n, i % 4, i / 4 % 3);
     }
-    fprintf(stderr, "%s\n", k->name);
     dstok_encoder_free(enc);
     dstok_tokenizer_free(tok);
+}
+
+static void check_kind(const kind *k, dstok_tokenizer *tok) {
+    check_texts(k, tok, 43, 12000);
+    fprintf(stderr, "%s\n", k->name);
+}
+
+/* Made-up vocabularies of the SentencePiece kind: affixes, byte tokens that overtake, prefixes inside of
+ * changed text. */
+static void check_made_up(void) {
+    t_rng rng = {44};
+    for (int i = 0; i < 300; i++) {
+        const kind k = {.name = "made up", .drops = true};
+        dstok_tokenizer *tok = NULL;
+        size_t n;
+        char *json = vary_json(&rng, &n);
+        dstok_status status = dstok_tokenizer_load_memory(json, n, NULL, 0, NULL, &tok, NULL);
+        CHECK(status == DSTOK_OK ||
+              status == DSTOK_E_UNSUPPORTED); /* an added token that is normalised away */
+        if (tok != NULL) check_texts(&k, tok, 45 + (uint64_t)i, 120);
+        free(json);
+    }
+    fprintf(stderr, "made up\n");
 }
 
 /* Precomposed and loose marks: the hull of what a token came from, marks and all. */
@@ -183,11 +207,16 @@ static void test_hulls(void) {
 #define PATTERN "\"pattern\":\"\\\\p{L}+|\\\\s+|[^\\\\p{L}\\\\s]\",\"special_tokens\":{\"<|a|>\":300}"
 
 int main(void) {
-    kind kinds[] = {
-        {"plain", fixture_words, true, false},         {"added tokens", fixture_words, false, false},
-        {"NFC", fixture_words, false, false},          {"NFKC, Lowercase", fixture_words, false, false},
-        {"missing bytes", fixture_words, false, true}, {"removed blanks", fixture_words, false, true},
-        {"prefix space", fixture_words, false, false}, {"NFD, unknown token", fixture_words, false, false}};
+    check_made_up();
+    kind kinds[] = {{"plain", fixture_words, true, false},
+                    {"added tokens", fixture_words, false, false},
+                    {"NFC", fixture_words, false, false},
+                    {"NFKC, Lowercase", fixture_words, false, false},
+                    {"missing bytes", fixture_words, false, true},
+                    {"removed blanks", fixture_words, false, true},
+                    {"prefix space", fixture_words, false, false},
+                    {"NFD, unknown token", fixture_words, false, false},
+                    {"NFD, marks cut off, prefix", fixture_words, false, false}};
     kinds[1].f.added = kinds[2].f.added = kinds[3].f.added = added;
     kinds[2].f.normalizer = "{\"type\":\"NFC\"}";
     kinds[3].f.normalizer =
@@ -200,6 +229,11 @@ int main(void) {
     kinds[7].f.normalizer = "{\"type\":\"NFD\"}";
     kinds[7].f.model = "\"unk_token\":\"!\",\"fuse_unk\":true,";
     kinds[7].f.without = "xyz";
+    kinds[8].f.normalizer = "{\"type\":\"NFD\"}";
+    kinds[8].f.pre_tokenizer =
+        "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":"
+        "\"\\\\p{M}\"},\"behavior\":\"Isolated\",\"invert\":false},{\"type\":\"ByteLevel\","
+        "\"add_prefix_space\":true,\"use_regex\":false}]}";
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         check_kind(&kinds[i], fixture_load(&kinds[i].f, NULL));
     const kind ranks = {.name = "rank file", .exact = true}, ranks_nfc = {.name = "rank file, NFC"};

@@ -79,8 +79,11 @@ class HuggingFace:
         self.specials = [one["content"] for one in data["added_tokens"]]
         self.notes = {}
         self.trims = '"trim_offsets": true' in json.dumps(data["post_processor"])
+        decoders = json.dumps(data["decoder"])
         self.odd = {number for number, token in added.items() if self.decodes_oddly(number, token)}
         model = data["model"]
+        if 0 <= decoders.find("ByteFallback") < decoders.find("Metaspace"):
+            self.odd.add(model["vocab"].get("<0xE2>"))  # there three bytes make a U+2581, which becomes a blank
         has_affix = model.get("continuing_subword_prefix") or model.get("end_of_word_suffix")
         if hf_offsets() and not (has_affix and model.get("byte_fallback")):  # there the reference counts past the end
             self.policies = [*self.policies, "hf offsets"]

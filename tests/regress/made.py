@@ -28,13 +28,32 @@ def added(content, **flags):
                  "normalized": False, "special": False}, **flags)
 
 
+META = "\u2581"
+LLAMA = {"normalizer": {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": META},
+                                                            {"type": "Replace", "pattern": {"String": " "}, "content": META}]},
+         "decoder": {"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"String": META}, "content": " "},
+                                                      {"type": "ByteFallback"}, {"type": "Fuse"},
+                                                      {"type": "Strip", "content": " ", "start": 1, "stop": 0}]}}
+
+
+def characters(chars, merges=(), bytes_of=range(256), model=None, **members):
+    """A tokenizer.json of the SentencePiece kind: <unk>, then the tokens <0x..> of bytes_of, the characters (or longer
+    tokens), the products of the merges."""
+    vocab = {"<unk>": 0}
+    for name in [f"<0x{byte:02X}>" for byte in bytes_of] + list(chars) + [left + right for left, right in merges]:
+        vocab.setdefault(name, len(vocab))
+    model = dict({"vocab": vocab, "merges": [list(pair) for pair in merges], "unk_token": "<unk>", "byte_fallback": True,
+                  "fuse_unk": True}, **(model or {}))
+    return tokenizer(model=model, **dict({"pre_tokenizer": None, "decoder": None}, **members))
+
+
 def tokenizer(merges=(), added=(), model=None, **members):
     """The text of a tokenizer.json. model: members of "model" in place of the usual ones."""
     vocab = {_shown(byte): byte for byte in range(256)}
     for left, right in merges:
         vocab.setdefault(key(left) + key(right), len(vocab))
     data = {"version": "1.0", "truncation": None, "padding": None,
-            "added_tokens": [dict(one, id=len(vocab) + k) for k, one in enumerate(added)],
+            "added_tokens": [dict(one, id=one["id"] or len(vocab) + k) for k, one in enumerate(added)],
             "normalizer": None, "pre_tokenizer": BYTE_LEVEL, "post_processor": None, "decoder": BYTE_LEVEL,
             "model": {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
                       "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False, "ignore_merges": False,

@@ -11,7 +11,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden"))
 import common  # noqa: E402
 import made  # noqa: E402
-from made import HELLO, added, split  # noqa: E402
+from made import HELLO, LLAMA, META, added, split  # noqa: E402
 
 CL100K = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 O200K = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
@@ -149,6 +149,65 @@ ROWS = [
     ("prefix", "a blank before the text", dict(merges=HELLO, pre_tokenizer=dict(made.BYTE_LEVEL,
      add_prefix_space=True), added=[added("<|a|>", special=True)]), "hello<|a|>hello<|a|> hello", "parse", [260,
      261, 260, 261, 260], None),
+    ("quirk", "bytes overtake an unknown character (ours: they share a range)", dict(chars=dict(chars="ab", bytes_of=[0xC3, 0xA9])),
+     "x\xe9a\xe9", "parse", [1, 2, 0, 3, 1, 2], [[0, 2], [0, 2], [0, 2], [2, 3], [3, 4], [3, 4]]),
+    ("quirk", "... one token of unknowns around them (ours: one range)", dict(chars=dict(chars="ab", bytes_of=[0xC3, 0xA9])),
+     "xx\xe9x", "parse", [1, 2, 0], [[0, 4], [0, 4], [0, 4]]),
+    ("quirk", "... two tokens without fuse_unk (ours: one range for the second)", dict(chars=dict(chars="ab", bytes_of=[0xC3, 0xA9],
+     model={"fuse_unk": False})), "xy\xe9zb", "parse", [0, 1, 2, 0, 0, 4], [[0, 1], [1, 3], [1, 3], [1, 3], [3, 4], [4, 5]]),
+    ("quirk", "... none without unk_token (ours: true places)", dict(chars=dict(chars="ab", bytes_of=[0xC3, 0xA9], model={"unk_token":
+     None})), "x\xe9a", "parse", [1, 2, 3], [[1, 2], [1, 2], [2, 3]]),
+    ("bytes", "all bytes of a character or none", dict(chars=dict(chars="a", bytes_of=[0xC3, 0xE4, 0xBD])),
+     "\xe9\u4f60a", "parse", [0, 4], [[0, 2], [2, 3]]),
+    ("bytes", "names in lower case do not count", dict(chars=dict(chars=["a", "<0xc3>", "<0xa9>"], bytes_of=[])),
+     "\xe9a", "parse", [0, 1], [[0, 1], [1, 2]]),
+    ("bytes", "bytes merge", dict(chars=dict(chars="ab", merges=[["<0xC3>", "<0xA9>"], ["a", "<0xC3><0xA9>"]])),
+     "\xe9a\xe9", "parse", [259, 260], [[0, 1], [1, 3]]),
+    ("bytes", "not asked for", dict(chars=dict(chars="ab", model={"byte_fallback": False})), "a\xe9b", "parse",
+     [257, 0, 258], [[0, 1], [1, 2], [2, 3]]),
+    ("llama", "the prefix", dict(chars=dict(chars=["a", META], merges=[[META, "a"]], **LLAMA)), "a a  a", "parse",
+     [259, 259, 258, 259], [[0, 1], [1, 3], [3, 4], [4, 6]]),
+    ("llama", "... also behind added tokens (ours: a lone prefix is empty)", dict(chars=dict(chars=["a", META], merges=[[META, "a"]],
+     added=[added("<s>", special=True)], **LLAMA)), "a<s>a<s><s> a", "parse", [259, 260, 259, 260, 260, 258, 259],
+     [[0, 1], [1, 4], [4, 5], [5, 8], [8, 11], [11, 11],
+     [11, 13]]),
+    ("llama", "... alone before a character of bytes (ours: it is empty)", dict(chars=dict(chars=["a", META], **LLAMA)), "\u4f60 a",
+     "parse", [258, 229, 190, 161, 258, 257], [[0, 0], [0, 1], [0, 1], [0, 1], [1, 2], [2, 3]]),
+    ("llama", "an added token matched by its normalised text", dict(chars=dict(chars=["a", META, "b"],
+     added=[added("b", normalized=True)], **LLAMA)), "b ab b", "parse", [259, 258, 257, 259, 259], [[0, 1], [1, 2],
+     [2, 3], [3, 4], [4, 6]]),
+    ("affix", "end_of_word_suffix", dict(merges=[["l", "o</w>"]], model={"end_of_word_suffix": "</w>", "vocab+":
+     ["o</w>", "a</w>", "lo</w>"], "merges": [["l", "o</w>"]]}), "lo loa a", "parse", [259, 32, 108, 111, 258, 32,
+     258], [[0, 2], [2, 3], [3, 4], [4, 5], [5, 6], [6, 7], [7, 8]]),
+    ("affix", "continuing_subword_prefix", dict(chars=dict(chars=["a", "b", "##b", "##a", "ab"], bytes_of=[],
+     model={"continuing_subword_prefix": "##", "merges": [["a", "##b"]]})), "abab", "parse", [5, 4, 3], [[0, 2], [2,
+     3], [3, 4]]),
+    ("affix", "... and byte_fallback of both (ours: they are empty)", dict(chars=dict(chars=["a"], model={"continuing_subword_prefix": "#",
+     "end_of_word_suffix": "_"})), "ab", "parse", [257, 36, 99, 96], [[0, 1], [1, 1], [1, 2], [2, 2]]),
+    ("metaspace", "always", dict(chars=dict(chars=["a", META], merges=[[META, "a"]], pre_tokenizer={"type":
+     "Metaspace", "replacement": META, "prepend_scheme": "always", "split": True}, added=[added("<s>")])),
+     "a a<s>a", "parse", [259, 259, 260, 259], [[0, 1], [1, 3], [3, 6], [6, 7]]),
+    ("metaspace", "first", dict(chars=dict(chars=["a", META], merges=[[META, "a"]], pre_tokenizer={"type":
+     "Metaspace", "replacement": META, "prepend_scheme": "first", "split": True}, added=[added("<s>")])), "a a<s>a",
+     "parse", [259, 259, 260, 257], [[0, 1], [1, 3], [3, 6], [6, 7]]),
+    ("metaspace", "never, not split", dict(chars=dict(chars=["a", META], merges=[["a", META], [META, "a"]],
+     pre_tokenizer={"type": "Metaspace", "replacement": META, "prepend_scheme": "never", "split": False})), "a a a",
+     "parse", [259, 259, 257], [[0, 2], [2, 4], [4, 5]]),
+    ("odd", "of equal merges the last one counts", dict(chars=dict(chars="abc", merges=[["a", "b"], ["b", "c"],
+     ["a", "b"]])), "abc", "parse", [257, 261], [[0, 1], [1, 3]]),
+    ("odd", "a product with two splits", dict(chars=dict(chars="abc", merges=[["b", "c"], ["a", "b"], ["ab", "c"],
+     ["a", "bc"]])), "abcab", "parse", [262, 261], [[0, 3], [3, 5]]),
+    ("odd", "holes in the ids", dict(chars=dict(chars="", model={"vocab": {"<unk>": 7, "a": 3, "b": 900000, "ab":
+     12}, "merges": [["a", "b"]]})), "abxa", "parse", [12, 7, 3], [[0, 2], [2, 3], [3, 4]]),
+    ("odd", "an added token with the text of a token", dict(chars=dict(chars=["a", "b", "ab"], merges=[["a", "b"]],
+     added=[added("ab"), added("b", special=True)])), "abab aab", "parse", [259, 259, 33, 257, 259], [[0, 2], [2,
+     4], [4, 5], [5, 6], [6, 8]]),
+    ("odd", "an added token that only merges give", dict(chars=dict(chars=["a", "b"], merges=[["a", "b"], ["ab",
+     "a"]], added=[added("aba", single_word=True)])), "aba abab", "parse", [260, 33, 259, 259], [[0, 3], [3, 4], [4,
+     6], [6, 8]]),
+    ("odd", "numbers of added tokens in the middle of the vocabulary", dict(added=[dict(added("<x>"), id=97),
+     dict(added("<y>"), id=5000), dict(added("a"), id=5)], keep_ids=True), "<x>a<y>b", "parse", [256, 97, 257, 98],
+     [[0, 3], [3, 4], [4, 7], [7, 8]]),
 ]
 
 # number, why, the file, words of the message
@@ -195,6 +254,8 @@ def file_text(spec):
     if isinstance(spec, str):
         return spec
     spec = dict(spec)
+    if "chars" in spec and isinstance(spec["chars"], dict):
+        return made.characters(**spec["chars"])
     keep_ids, strings = spec.pop("keep_ids", False), spec.pop("string_merges", False)
     model = dict(spec.pop("model", {}))
     more, less = model.pop("vocab+", []), model.pop("vocab-", [])
@@ -236,6 +297,23 @@ def check_refused(vocabularies):
             fail(number, why, "seconds", "< 1", time.monotonic() - start)
 
 
+def check_huge(vocabularies):
+    """600,625 merges of 775 characters: loads in a moment, and each pair has the rank that the list gives it."""
+    chars = [chr(0x4E00 + k) for k in range(775)]
+    pairs = [[left, right] for left in chars for right in chars]
+    vocab = vocabularies.write("huge.json", made.characters(chars, pairs, bytes_of=[]))
+    start = time.monotonic()
+    got = common.encode(vocab, ["".join(chars[:5]), chars[9] + chars[5] + chars[7] * 3], "--offsets", "none")
+    if time.monotonic() - start > 20:
+        fail("huge", "600,625 merges", "seconds", "< 2", time.monotonic() - start)
+
+    def number(left, right):
+        return 1 + len(chars) + left * len(chars) + right
+    want = [[number(0, 1), number(2, 3), 1 + 4], [1 + 9, number(5, 7), number(7, 7)]]
+    if [one["ids"] for one in got] != want:
+        fail("huge", "600,625 merges", "ids", want, [one["ids"] for one in got])
+
+
 def check_long(vocabularies):
     for number, text, times, n_merges, want in LONG:
         merges = [[text * 2 ** k, text * 2 ** k] for k in range(n_merges)]
@@ -253,6 +331,7 @@ def main():
     with common.Vocabularies() as vocabularies:
         check_rows(vocabularies)
         check_refused(vocabularies)
+        check_huge(vocabularies)
         check_long(vocabularies)
     print(f"{len(ROWS)} texts, {len(REFUSED)} bad files, {len(LONG)} long inputs; {failures} failures")
     return 1 if failures else 0

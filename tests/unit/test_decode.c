@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoding: four modes against a naive decoder, on ids that cut characters, on unknown ids, and with little room. */
+/* Decoding: four modes against a naive decoder, on ids that cut characters, on unknown ids, with little room; decoders
+ * of files against recorded answers. */
 #include "../harness/t.h"
 #include "../oracle/fixture.h"
 #include "../oracle/gen.h"
@@ -205,6 +206,184 @@ static void test_errors(void) {
     CHECK_EQ(n, 2);
 }
 
+/* ---- decoders of files: what tokenizers 0.23.3 gave ---- */
+
+#define FALLBACK           "{\"type\":\"ByteFallback\"}"
+#define FUSE               "{\"type\":\"Fuse\"}"
+#define BLANKS             "{\"type\":\"Replace\",\"pattern\":{\"String\":\"\xE2\x96\x81\"},\"content\":\" \"}"
+#define META               "{\"type\":\"Metaspace\",\"replacement\":\"\xE2\x96\x81\",\"prepend_scheme\":\"always\"}"
+#define BPE                "{\"type\":\"BPEDecoder\",\"suffix\":\"</w>\"}"
+#define FLAGS              "\"single_word\":false,\"lstrip\":false,\"rstrip\":false"
+#define LIST(decoders)     "{\"type\":\"Sequence\",\"decoders\":[" decoders "]}"
+#define STRIP(start, stop) "{\"type\":\"Strip\",\"content\":\" \",\"start\":" start ",\"stop\":" stop "}"
+#define GEMMA              LIST(BLANKS "," FALLBACK "," FUSE)
+#define LLAMA              LIST(BLANKS "," FALLBACK "," FUSE "," STRIP("1", "0"))
+#define CHATGLM            LIST(FALLBACK "," META)
+#define ENDS               LIST(FUSE "," STRIP("2", "1"))
+#define LATE               LIST(FALLBACK "," FUSE "," BLANKS)
+#define BOTH               LIST(FALLBACK "," META "," FUSE "," STRIP("0", "1"))
+
+static const char words[] =
+    "{\"model\":{\"type\":\"BPE\",\"end_of_word_suffix\":\"</w>\",\"merges\":[],\"vocab\":{"
+    "\"<0xE2>\":0,\"<0x96>\":1,\"<0x81>\":2,\"<0xE4>\":3,\"<0xBD>\":4,\"<0xA0>\":5,\"<0x20>\":6,\"<0x61>\":7,"
+    "\"\xE2\x96\x81\x61\":8,\"b\xE2\x96\x81\":9,\"\xE2\x96\x81\":10,\"x</w>\":11,\"\xC3\xA9\":12,\"a\":13,\" "
+    "a \":14}},"
+    "\"added_tokens\":["
+    "{\"id\":15,\"content\":\"<s>\",\"special\":true,\"normalized\":false," FLAGS "},"
+    "{\"id\":16,\"content\":\"\xE2\x96\x81s\",\"special\":false,\"normalized\":false," FLAGS "},"
+    "{\"id\":17,\"content\":\"<0xF0>\",\"special\":true,\"normalized\":false," FLAGS "}],"
+    "\"decoder\":%s}";
+
+static const struct {
+    const char *decoder;
+    uint32_t ids[8];
+    size_t n;
+    int skip_special;
+    const char *want;
+} decoders[] = {
+    {GEMMA,
+     {3, 4, 5, 8},
+     4,
+     0,
+     "\xE4\xBD\xA0"
+     " a"},
+    {GEMMA,
+     {3, 4, 8},
+     3,
+     0,
+     "\xEF\xBF\xBD\xEF\xBF\xBD"
+     " a"},
+    {GEMMA,
+     {3, 15, 4, 5},
+     4,
+     0,
+     "\xEF\xBF\xBD"
+     "<s>\xEF\xBF\xBD\xEF\xBF\xBD"},
+    {GEMMA, {3, 15, 4, 5}, 4, 1, "\xE4\xBD\xA0"},
+    {GEMMA, {3, 12}, 2, 0, "\xEF\xBF\xBD\xC3\xA9"},
+    {GEMMA, {12, 3, 4, 5}, 4, 0, "\xC3\xA9\xE4\xBD\xA0"},
+    {GEMMA, {3, 17, 17, 4}, 4, 0, "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
+    {GEMMA, {3, 17, 17, 4}, 4, 1, "\xEF\xBF\xBD\xEF\xBF\xBD"},
+    {GEMMA, {0, 1, 2}, 3, 0, "\xE2\x96\x81"},
+    {GEMMA, {17}, 1, 0, "\xEF\xBF\xBD"},
+    {GEMMA, {7, 17}, 2, 0, "\xEF\xBF\xBD\xEF\xBF\xBD"},
+    {GEMMA, {7, 17}, 2, 1, "a"},
+    {GEMMA, {7, 17, 7}, 3, 0, "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
+    {GEMMA, {7, 17, 7}, 3, 1, "aa"},
+    {GEMMA, {7, 3, 7}, 3, 0, "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
+    {LLAMA, {8, 8}, 2, 0, "a a"},
+    {LLAMA, {6, 6, 8}, 3, 0, "  a"},
+    {LLAMA, {10, 10, 9}, 3, 0, " b "},
+    {LLAMA, {15, 8}, 2, 0, "<s> a"},
+    {LLAMA, {15, 8}, 2, 1, "a"},
+    {LLAMA,
+     {3, 8},
+     2,
+     0,
+     "\xEF\xBF\xBD"
+     " a"},
+    {CHATGLM, {0, 1, 2, 8}, 4, 0, " a"},
+    {CHATGLM, {7, 0, 1, 2, 7, 8}, 6, 0, "aa a"},
+    {CHATGLM, {8, 0, 1, 2}, 4, 0, "a "},
+    {CHATGLM, {15, 0, 1, 2, 9}, 5, 0, "<s> b "},
+    {CHATGLM, {15, 0, 1, 2, 9}, 5, 1, "b "},
+    {CHATGLM, {16, 16}, 2, 0, "s s"},
+    {CHATGLM,
+     {3, 8},
+     2,
+     0,
+     "\xEF\xBF\xBD"
+     " a"},
+    {CHATGLM, {15, 16, 9}, 3, 0, "<s> sb "},
+    {CHATGLM, {15, 16, 9}, 3, 1, "sb "},
+    {META, {10, 8}, 2, 0, " a"},
+    {META, {16, 8}, 2, 0, "s a"},
+    {META,
+     {12, 9},
+     2,
+     0,
+     "\xC3\xA9"
+     "b "},
+    {META, {15, 9}, 2, 0, "<s>b "},
+    {META, {15, 9}, 2, 1, "b"},
+    {BPE, {11, 11}, 2, 0, "x x"},
+    {BPE, {11, 15}, 2, 0, "x <s>"},
+    {BPE, {11, 15}, 2, 1, "x"},
+    {BPE, {11, 12}, 2, 0, "x \xC3\xA9"},
+    {ENDS, {14, 14}, 2, 0, "a  a"},
+    {ENDS, {6, 14, 14, 14}, 4, 0, "<0x20> a  a  a"},
+    {LATE, {0, 1, 2, 8, 9}, 5, 0, "  ab "},
+    {LATE,
+     {0, 1, 8},
+     3,
+     0,
+     "\xEF\xBF\xBD\xEF\xBF\xBD"
+     " a"},
+    {BOTH, {8, 9}, 2, 0, "ab"},
+    {BOTH, {0, 1, 2, 9, 9}, 5, 0, "b b"},
+};
+
+static dstok_tokenizer *load_words(const char *decoder) {
+    char file[4096];
+    dstok_tokenizer *out = NULL;
+    dstok_error err = {.status = DSTOK_OK};
+    int n = snprintf(file, sizeof file, words, decoder);
+    if (dstok_tokenizer_load_memory(file, (size_t)n, NULL, 0, NULL, &out, &err) == DSTOK_OK) return out;
+    fprintf(stderr, "%s: %s\n", decoder, err.text);
+    exit(1);
+}
+
+/* Where all of it is text the other modes give the same, else bytes that are not UTF-8. */
+static void check_decoder(const dstok_tokenizer *t, size_t i) {
+    char out[64], raw[64];
+    size_t n = 0, raw_n = 0, want_n = strlen(decoders[i].want), k = decoders[i].n;
+    const uint32_t *ids = decoders[i].ids;
+    int skip = decoders[i].skip_special;
+    CHECK_EQ(dstok_decode(t, ids, k, DSTOK_DECODE_REPLACE, skip, out, sizeof out, &n, NULL, NULL), DSTOK_OK);
+    bool same = n == want_n && memcmp(out, decoders[i].want, n) == 0;
+    CHECK(same);
+    if (!same) fprintf(stderr, "%s, case %zu: got %.*s\n", decoders[i].decoder, i, (int)n, out);
+    CHECK_EQ(dstok_decode(t, ids, k, DSTOK_DECODE_LOSSLESS, skip, raw, sizeof raw, &raw_n, NULL, NULL),
+             DSTOK_OK);
+    if (strstr(decoders[i].want, "\xEF\xBF\xBD") == NULL) {
+        CHECK_EQ(raw_n, n);
+        CHECK_MEM(raw, out, n);
+    } else {
+        CHECK(dstok__utf8_check((const uint8_t *)raw, raw_n) < raw_n);
+    }
+    CHECK_EQ(dstok_decode(t, ids, k, DSTOK_DECODE_REPLACE, skip, out, want_n - 1, &n, NULL, NULL),
+             DSTOK_E_SPACE);
+    CHECK_EQ(n, want_n);
+}
+
+static void test_decoders(void) {
+    for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++) {
+        dstok_tokenizer *t = load_words(decoders[i].decoder);
+        check_decoder(t, i);
+        dstok_tokenizer_free(t);
+    }
+}
+
+/* A long run of byte tokens with tokens between them that are left out takes no longer than any other. */
+static void test_long_run(void) {
+    enum { N = 200000 };
+    dstok_tokenizer *t = load_words(CHATGLM);
+    uint32_t *ids = malloc(N * sizeof *ids);
+    uint8_t *out = malloc(3 * N);
+    size_t n = 0;
+    for (size_t i = 0; i < N; i++) ids[i] = i % 2 == 0 ? 3 : 15;
+    CHECK_EQ(dstok_decode(t, ids, N, DSTOK_DECODE_REPLACE, 1, out, 3 * N, &n, NULL, NULL), DSTOK_OK);
+    CHECK_EQ(n, 3 * N / 2);
+    for (size_t i = 0; i < N; i++) ids[i] = 15;
+    for (uint32_t i = 0; i < 3; i++) ids[i] = ids[N - 3 + i] = 3 + i;
+    CHECK_EQ(dstok_decode(t, ids, N, DSTOK_DECODE_STRICT, 1, out, 3 * N, &n, NULL, NULL), DSTOK_OK);
+    CHECK_EQ(n, 6);
+    CHECK_MEM(out, "\xE4\xBD\xA0\xE4\xBD\xA0", 6);
+    free(ids);
+    free(out);
+    dstok_tokenizer_free(t);
+}
+
 int main(void) {
     fixture f = fixture_words;
     f.added = "s:<|sys|>\n:cat\n:\xE4\xBD\xA0\n";
@@ -214,5 +393,7 @@ int main(void) {
     test_made();
     test_errors();
     dstok_tokenizer_free(tok);
+    test_decoders();
+    test_long_run();
     return t_end();
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tokenizer.json: every kind of normalizer, pre_tokenizer, post_processor and decoder, and vocabularies of characters
- * and of words. Expected values are what tokenizers 0.23.3 does with the same files. */
+/* tokenizer.json, part by part: expected is what tokenizers 0.23.3 does with the same files. */
 #include "load_hf.h"
 
 /* ---- the fixtures ---- */
@@ -283,6 +282,8 @@ static const refusal chars_refusals[] = {
      "decoder \"Replace\" by a regular expression"},
     {"{\"type\": \"Fuse\"}", "{\"type\": \"Fuse\"}, {\"type\": \"ByteFallback\"}", DSTOK_E_UNSUPPORTED,
      "{\"type\": \"Sequence\", \"decoders\"", "decoder \"ByteFallback\" behind Fuse"},
+    {"{\"type\": \"Fuse\"}", "{\"type\": \"Fuse\"}, {\"type\": \"ByteLevel\"}", DSTOK_E_UNSUPPORTED,
+     "{\"type\": \"Sequence\", \"decoders\"", "decoder \"ByteLevel\" behind Fuse"},
     {"\"start\": 1, ", "", DSTOK_E_FORMAT, "{\"type\": \"Strip\", \"content\"", "Strip needs"},
     {"\"start\": 1", "\"start\": -1", DSTOK_E_FORMAT, "-1, \"stop\"", "\"start\" must be a whole number"},
     {"\"start\": 1", "\"start\": 4294967296", DSTOK_E_FORMAT, "4294967296", "from 0 to 4294967295"},

@@ -162,11 +162,14 @@ static void test_made(void) {
 }
 
 static void test_errors(void) {
-    dstok_span past[] = {{0, 4}}, back[] = {{1, 2}, {0, 2}}, turned[] = {{2, 1}}, ends[] = {{0, 3}, {1, 2}};
+    dstok_span past[] = {{0, 4}}, turned[] = {{2, 1}};
     CHECK_EQ(dstok_spans_convert("abc", 3, past, 1, DSTOK_UNIT_CHAR), DSTOK_E_RANGE);
-    CHECK_EQ(dstok_spans_convert("abc", 3, back, 2, DSTOK_UNIT_CHAR), DSTOK_E_RANGE);
     CHECK_EQ(dstok_spans_convert("abc", 3, turned, 1, DSTOK_UNIT_UTF16), DSTOK_E_RANGE);
-    CHECK_EQ(dstok_spans_convert("abc", 3, ends, 2, DSTOK_UNIT_CHAR), DSTOK_E_RANGE);
+    /* Order does not matter: "\u00E9a\xFF\U0001F600b", back over whole and ill-formed characters. */
+    dstok_span back[] = {{8, 9}, {4, 8}, {3, 4}, {2, 3}, {0, 2}, {1, 9}};
+    CHECK_EQ(dstok_spans_convert("\xC3\xA9" "a\xFF\xF0\x9F\x98\x80" "b", 9, back, 6, DSTOK_UNIT_CHAR), DSTOK_OK);
+    static const dstok_span want[] = {{4, 5}, {3, 4}, {2, 3}, {1, 2}, {0, 1}, {0, 5}};
+    CHECK_MEM(back, want, sizeof want);
     CHECK_EQ(dstok_spans_convert("abc", 3, past, 1, 3), DSTOK_E_INVAL);
     CHECK_EQ(dstok_spans_convert(NULL, 0, NULL, 0, DSTOK_UNIT_CHAR), DSTOK_OK);
 }

@@ -45,13 +45,17 @@ static uint32_t count_ids(const dstok__spec *s) {
     return n;
 }
 
+static unsigned byte_flag(const char *text, uint32_t n, uint32_t bytes_n) {
+    return bytes_n == 1 && dstok__dec_byte(text, n) >= 0 ? DSTOK__TOKEN_BYTE : 0;
+}
+
 static unsigned token_flags(const dstok__token *t) {
-    bool is_byte = t->bytes_n == 1 && dstok__dec_byte(t->text, t->n) >= 0;
-    return DSTOK_TOKEN_EXISTS | (is_byte ? DSTOK__TOKEN_BYTE : 0) | (t->is_unused ? DSTOK__TOKEN_UNUSED : 0);
+    return DSTOK_TOKEN_EXISTS | byte_flag(t->text, t->n, t->bytes_n) |
+           (t->is_unused ? DSTOK__TOKEN_UNUSED : 0);
 }
 
 static unsigned added_flags(const dstok__added *a) {
-    unsigned flags = DSTOK_TOKEN_EXISTS | DSTOK_TOKEN_ADDED;
+    unsigned flags = DSTOK_TOKEN_EXISTS | DSTOK_TOKEN_ADDED | byte_flag(a->content, a->n, a->bytes_n);
     if (a->special) flags |= DSTOK_TOKEN_SPECIAL;
     if (a->special || a->is_named || dstok__is_control_text(a->content, a->n)) flags |= DSTOK_TOKEN_CONTROL;
     return flags;
@@ -138,6 +142,14 @@ typedef struct normalising {
     dstok__normalized text;
 } normalising;
 
+/* The reference finds it between any two bytes: it cuts the text there, inside of characters, too, where it fails. */
+static dstok_status refuse_empty(const dstok__build *b, const dstok__added *a) {
+    char quoted[80];
+    return dstok__fail(b->err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET, 0,
+                       "not supported: added token \"%s\", of which the normalizer leaves nothing",
+                       dstok__quote(a->content, a->n, quoted, sizeof quoted));
+}
+
 /* The text to look for: normalised for tokens that are matched after normalisation. */
 static dstok_status add_row(dstok__build *b, normalising *z, const dstok__added *a) {
     dstok__added_row row = {.id = a->id, .flags = row_flags(b, a)};
@@ -148,7 +160,7 @@ static dstok_status add_row(dstok__build *b, normalising *z, const dstok__added 
                                                                               they are */
         DSTOK_TRY(dstok__normalize(&z->text, z->normalizer, z->regex, (const uint8_t *)a->content, a->n,
                                    DSTOK__MAX_TOKEN_BYTES, b->err));
-        if (z->text.len == 0) return DSTOK_OK;
+        if (z->text.len == 0) return refuse_empty(b, a);
         DSTOK_TRY(dstok__build_string(b, z->text.text, z->text.len, false, &row.text));
     }
     return dstok__build_row(b, DSTOK__S_NORMALIZED, &row, sizeof row);

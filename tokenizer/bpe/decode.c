@@ -162,12 +162,10 @@ static void put_part(decoding *d, const uint8_t *bytes, size_t n) {
     }
 }
 
-/* A token's text as the model has it, without any `drop`. */
-static void put_without(decoding *d, uint32_t id, const uint8_t *drop, size_t drop_n) {
-    dstok__ref ref = d->tok->t.texts[id];
-    const uint8_t *text = d->tok->t.strings + ref.at;
+/* text[0, n) without any `drop`. */
+static void put_without(decoding *d, const uint8_t *text, size_t n, const uint8_t *drop, size_t drop_n) {
     size_t from = 0, i = 0;
-    while (drop_n > 0 && i + drop_n <= ref.n) {
+    while (drop_n > 0 && i + drop_n <= n) {
         if (memcmp(text + i, drop, drop_n) != 0) {
             i++;
             continue;
@@ -175,7 +173,7 @@ static void put_without(decoding *d, uint32_t id, const uint8_t *drop, size_t dr
         put_part(d, text + from, i - from);
         from = i += drop_n;
     }
-    put_part(d, text + from, ref.n - from);
+    put_part(d, text + from, n - from);
 }
 
 /* Whether a token loses its leading blank, as in SentencePiece: the first one, or all until something has come out. */
@@ -192,63 +190,106 @@ static bool loses_blank(decoding *d, uint32_t id, uint32_t n) {
     return strips;
 }
 
-/* The first and the last token may have rules of their own, unless they are byte tokens or only added ones. */
+static const dstok__ref *find_added(const dstok__tables *t, dstok__section section, uint32_t id) {
+    const dstok__added_row *rows = section == DSTOK__S_RAW ? t->raw : t->normalized;
+    for (size_t i = 0; i < dstok__tables_n(t, section); i++) {
+        if (rows[i].id == id) return &rows[i].text;
+    }
+    return NULL;
+}
+
+/* What the decoder gets of a token: the text that the model has, or that is found in the input. */
+static dstok__ref text_of(const dstok__tables *t, uint32_t id) {
+    if (!(t->flags[id] & DSTOK_TOKEN_ADDED)) return t->texts[id];
+    const dstok__ref *text = find_added(t, DSTOK__S_NORMALIZED, id);
+    if (text == NULL) text = find_added(t, DSTOK__S_RAW, id);
+    return text != NULL ? *text : t->texts[id];
+}
+
+/* The first and the last token may have rules of their own. */
 static void put_token(decoding *d, size_t i) {
     uint32_t id = d->ids[i], n;
     const uint8_t *bytes = dstok__token_bytes(d->tok, id, &n);
-    bool has_text = d->tok->t.texts[id].n > 0 && !(d->tok->flags[id] & DSTOK__TOKEN_BYTE);
-    if (has_text && i == d->first) {
+    bool is_byte = (d->tok->flags[id] & DSTOK__TOKEN_BYTE) != 0;
+    if (!is_byte && (i == d->first || i == d->last)) {
+        dstok__ref text = text_of(&d->tok->t, id);
         uint8_t drop[4];
-        put_without(d, id, drop, dstok__utf8_put(drop, d->tok->plan->first_drops));
-    } else if (has_text && i == d->last) {
-        put_without(d, id, (const uint8_t *)d->tok->suffix, d->tok->suffix_n);
+        size_t drop_n = dstok__utf8_put(drop, d->tok->plan->first_drops);
+        bool is_first = i == d->first;
+        put_without(d, d->tok->t.strings + text.at, text.n, is_first ? drop : (const uint8_t *)d->tok->suffix,
+                    is_first ? drop_n : d->tok->suffix_n);
     } else {
         size_t skip = loses_blank(d, id, n);
         put_part(d, bytes + skip, n - skip);
     }
 }
 
+/* ---- runs of byte tokens ---- */
+
 static bool is_byte_token(const decoding *d, size_t i) {
-    return is_known(d, i) && (d->tok->flags[d->ids[i]] & DSTOK__TOKEN_BYTE) &&
+    return is_shown(d, i) && (d->tok->flags[d->ids[i]] & DSTOK__TOKEN_BYTE) &&
            d->tok->t.tokens[d->ids[i]].n == 1;
 }
 
-/* Up to 4 bytes of the byte tokens from i on. */
-static size_t next_bytes(const decoding *d, size_t i, size_t end, uint8_t bytes[4]) {
-    size_t n = 0;
-    for (; n < 4 && i + n < end; n++) {
-        uint32_t unused;
-        bytes[n] = *dstok__token_bytes(d->tok, d->ids[i + n], &unused);
-    }
-    return n;
-}
-
-/* Whether ids[begin, end), all of them byte tokens, spell UTF-8. */
-static bool is_text_run(const decoding *d, size_t begin, size_t end) {
-    uint8_t bytes[4];
-    for (size_t i = begin, width; i < end; i += width) {
-        size_t n = next_bytes(d, i, end, bytes);
-        if (dstok__utf8_ill_formed(bytes, n, &width) != 0) return false;
-    }
+/* The next byte of a run, and *i behind it; false at the end of the run. Tokens that are left out do not end it, but
+ * in SentencePiece. */
+static bool next_byte(const decoding *d, size_t *i, uint8_t *byte) {
+    uint32_t unused;
+    while (!d->tok->plan->spm_bytes && *i < d->n && is_known(d, *i) && !is_shown(d, *i)) ++*i;
+    if (*i == d->n || !is_byte_token(d, *i)) return false;
+    *byte = *dstok__token_bytes(d->tok, d->ids[(*i)++], &unused);
     return true;
 }
 
+/* The next character of a run: true; or a byte of none: false. *n: how many bytes, 0 at the end of the run. */
+static bool next_character(const decoding *d, size_t *i, uint8_t bytes[4], size_t *n) {
+    size_t width, behind;
+    *n = 0;
+    if (!next_byte(d, i, &bytes[0])) return true;
+    behind = *i;
+    size_t want = bytes[0] >= 0xF0 ? 4 : bytes[0] >= 0xE0 ? 3 : bytes[0] >= 0xC0 ? 2 : 1;
+    for (*n = 1; *n < want && next_byte(d, i, &bytes[*n]);) ++*n;
+    if (dstok__utf8_ill_formed(bytes, *n, &width) == 0 && width == *n) return true;
+    *i = behind;
+    *n = 1;
+    return false;
+}
+
+static void put_run_character(decoding *d, const uint8_t *bytes, size_t n, bool is_first) {
+    size_t width;
+    if (d->tok->plan->run_char == 0 || dstok__utf8_get(bytes, &width) != d->tok->plan->run_char) {
+        put(&d->t, bytes, n);
+    } else if (!is_first) {
+        put(&d->t, (const uint8_t *)" ", 1);
+    }
+}
+
+static void put_run_bytes(decoding *d, const uint8_t *bytes, size_t n) {
+    if (d->mode != DSTOK_DECODE_REPLACE) put(&d->t, bytes, n);
+    for (size_t i = 0; i < n && d->mode == DSTOK_DECODE_REPLACE; i++)
+        put(&d->t, replacement, sizeof replacement);
+}
+
 /* A run of byte tokens, as the references show it: Hugging Face its text when all of it is UTF-8, else U+FFFD for each
- * byte; SentencePiece each character that is, and U+FFFD for each other byte. Returns the index behind the run. */
+ * byte; SentencePiece each character that is, and U+FFFD for each other byte. In the other modes the bytes stay.
+ * Returns the index behind the run. */
 static size_t put_byte_run(decoding *d, size_t begin) {
-    size_t end = begin, width;
+    bool is_text = true, is_spm = d->tok->plan->spm_bytes != 0;
     uint8_t bytes[4];
-    while (end < d->n && is_byte_token(d, end)) end++;
-    bool look = d->tok->plan->spm_bytes || is_text_run(d, begin, end);
+    size_t i = begin, n;
+    do is_text &= next_character(d, &i, bytes, &n);
+    while (n > 0);
     flush(&d->t, &d->p);
     d->spm_started = true;
-    for (size_t i = begin; i < end; i += width) {
-        size_t n = next_bytes(d, i, end, bytes);
-        bool is_good = look && dstok__utf8_ill_formed(bytes, n, &width) == 0;
-        if (!is_good) width = 1;
-        put(&d->t, is_good ? bytes : replacement, is_good ? width : sizeof replacement);
+    for (i = begin;;) {
+        bool is_good = next_character(d, &i, bytes, &n);
+        if (n == 0) return i;
+        if (is_text || (is_spm && is_good)) {
+            put_run_character(d, bytes, n, begin == d->first);
+        } else {
+            put_run_bytes(d, bytes, n);
+        }
     }
-    return end;
 }
 
 static void put_unknown(decoding *d) {
@@ -259,6 +300,7 @@ static void put_unknown(decoding *d) {
 }
 
 static dstok_status decode_all(decoding *d) {
+    bool has_runs = d->mode == DSTOK_DECODE_REPLACE || d->tok->plan->run_char != 0;
     find_ends(d);
     for (size_t i = 0; i < d->n;) {
         if (!is_known(d, i)) {
@@ -266,7 +308,7 @@ static dstok_status decode_all(decoding *d) {
                 return bad_id(d->ids[i], i, d->tok, d->err);
             put_unknown(d);
             i++;
-        } else if (d->mode == DSTOK_DECODE_REPLACE && is_byte_token(d, i)) {
+        } else if (has_runs && is_byte_token(d, i)) {
             i = put_byte_run(d, i);
         } else {
             if (is_shown(d, i)) put_token(d, i);

@@ -16,7 +16,8 @@ static const char *const names[] = {
     [DSTOK__DEC_METASPACE] = "Metaspace",
     [DSTOK__DEC_BPE] = "BPEDecoder",
     [DSTOK__DEC_WORDPIECE] = "WordPiece",
-    [DSTOK__DEC_CTC] = "CTC", [DSTOK__DEC_SPM] = "SentencePiece",
+    [DSTOK__DEC_SPM] = "SentencePiece",
+    [DSTOK__DEC_CTC] = "CTC",
 };
 
 static dstok_status refuse(const dstok__dec *d, const char *why, dstok_error *err) {
@@ -35,57 +36,115 @@ static bool is_one_character(const char *text, size_t n) {
 /* Where the steps read so far have come to. */
 typedef struct planning {
     dstok__dec_plan *plan;
-    bool is_fused;   /* Fuse or ByteLevel made one text of the tokens */
-    bool has_strip;  /* of the whole */
-    bool has_place;  /* Metaspace or BPEDecoder, which look at a token's place */
-    bool has_others; /* steps that change a token's text by itself, but ByteFallback */
+    bool is_fused;     /* Fuse or ByteLevel made one text of the tokens */
+    bool is_mapped;    /* ByteLevel: its characters may be cut by tokens */
+    bool has_fallback; /* byte tokens that stand side by side are one text from here on */
+    bool has_strip;    /* of the whole */
+    bool has_place;    /* Metaspace or BPEDecoder, which look at a token's place */
+    bool has_others;   /* steps that change a token's text by itself, but ByteFallback */
 } planning;
+
+static uint32_t code_point(const char *text) {
+    size_t width;
+    return dstok__utf8_get((const uint8_t *)text, &width);
+}
+
+static bool is_ascii(const char *text, size_t n) {
+    return n == 1 && (uint8_t)text[0] < 0x80;
+}
 
 static dstok_status plan_strip(planning *p, const dstok__dec *d, dstok_error *err) {
     if (!p->is_fused) {
+        if (p->has_fallback) return refuse(d, " between ByteFallback and Fuse", err);
         p->has_others = true;
         return DSTOK_OK;
     }
     if (p->has_strip) return refuse(d, " twice", err);
-    size_t width;
+    if ((p->is_mapped || p->has_fallback) && !is_ascii(d->content, d->content_n))
+        return refuse(d, " of a character that tokens may cut", err);
     p->has_strip = true;
-    p->plan->strip_char = dstok__utf8_get((const uint8_t *)d->content, &width);
+    p->plan->strip_char = code_point(d->content);
     p->plan->strip_start = d->start;
     p->plan->strip_stop = d->stop;
     return DSTOK_OK;
 }
 
-static dstok_status plan_place(planning *p, const dstok__dec *d, dstok_error *err) {
-    size_t width;
+/* A character becomes a blank: also in the text that byte tokens make together. */
+static dstok_status plan_run(planning *p, const dstok__dec *d, dstok_error *err) {
+    uint32_t c = code_point(d->pattern);
+    if (p->plan->run_char != 0) return refuse(d, " as one more step behind ByteFallback", err);
+    if (c == 0 || c == 0xFFFD) return refuse(d, " of that character behind ByteFallback", err);
+    p->plan->run_char = c;
+    return DSTOK_OK;
+}
+
+static dstok_status plan_replace(planning *p, const dstok__dec *d, dstok_error *err) {
+    p->has_others = true;
+    if (d->pattern_n == 0) return refuse(d, " of an empty text", err);
+    if (p->has_strip) return refuse(d, " behind Strip", err);
+    if (p->is_mapped && !is_ascii(d->pattern, d->pattern_n))
+        return refuse(d, " behind ByteLevel of more than one ASCII character", err);
+    bool is_one = is_one_character(d->pattern, d->pattern_n);
+    if (p->is_fused && !is_one) return refuse(d, " of more than one character behind Fuse", err);
+    if (!p->has_fallback) return DSTOK_OK;
+    if (is_one && d->content_n == 1 && d->content[0] == ' ') return plan_run(p, d, err);
+    return refuse(d, " behind ByteFallback, but for one character by a blank", err);
+}
+
+static dstok_status plan_metaspace(planning *p, const dstok__dec *d, dstok_error *err) {
+    if (!d->flag) { /* it is a Replace */
+        dstok__dec replace = *d;
+        replace.content = " ";
+        replace.content_n = 1;
+        return plan_replace(p, &replace, err);
+    }
     if (p->is_fused) return refuse(d, " behind Fuse", err);
     if (p->has_place) return refuse(d, " together with another that looks at a token's place", err);
+    if (code_point(d->pattern) == 0) return refuse(d, " of U+0000", err);
     p->has_place = true;
-    if (d->kind == DSTOK__DEC_BPE) p->plan->last_suffix_n = (uint32_t)d->pattern_n;
-    if (d->kind == DSTOK__DEC_METASPACE && d->flag)
-        p->plan->first_drops = dstok__utf8_get((const uint8_t *)d->pattern, &width);
+    p->plan->first_drops = code_point(d->pattern);
+    return p->has_fallback ? plan_run(p, d, err) : DSTOK_OK;
+}
+
+static dstok_status plan_bpe(planning *p, const dstok__dec *d, dstok_error *err) {
+    if (p->is_fused) return refuse(d, " behind Fuse", err);
+    if (p->has_fallback) return refuse(d, " together with ByteFallback", err);
+    if (p->has_place) return refuse(d, " together with another that looks at a token's place", err);
+    p->has_place = true;
+    p->plan->last_suffix_n = (uint32_t)d->pattern_n;
+    return DSTOK_OK;
+}
+
+static dstok_status plan_bytes(planning *p, const dstok__dec *d, dstok_error *err) {
+    if (d->kind == DSTOK__DEC_BYTE_LEVEL) {
+        if (p->is_fused) return refuse(d, " behind Fuse or ByteLevel", err);
+        if (p->has_fallback) return refuse(d, " together with ByteFallback", err);
+        p->has_others = p->is_fused = p->is_mapped = true;
+        return DSTOK_OK;
+    }
+    if (p->is_fused) return refuse(d, " behind Fuse", err);
+    if (p->has_fallback) return refuse(d, " twice", err);
+    if (p->plan->last_suffix_n != 0) return refuse(d, " together with BPEDecoder", err);
+    p->has_fallback = true;
     return DSTOK_OK;
 }
 
 static dstok_status plan_step(planning *p, const dstok__dec *d, dstok_error *err) {
     switch (d->kind) {
     case DSTOK__DEC_BYTE_LEVEL:
-        p->has_others = p->is_fused = true;
-        return DSTOK_OK;
+    case DSTOK__DEC_BYTE_FALLBACK:
+        return plan_bytes(p, d, err);
     case DSTOK__DEC_FUSE:
         p->is_fused = true;
         return DSTOK_OK;
-    case DSTOK__DEC_BYTE_FALLBACK:
-        return p->is_fused ? refuse(d, " behind Fuse", err) : DSTOK_OK;
     case DSTOK__DEC_REPLACE:
-        p->has_others = true;
-        if (p->has_strip) return refuse(d, " behind Strip", err);
-        if (!p->is_fused || is_one_character(d->pattern, d->pattern_n)) return DSTOK_OK;
-        return refuse(d, " of more than one character behind Fuse", err);
+        return plan_replace(p, d, err);
     case DSTOK__DEC_STRIP:
         return plan_strip(p, d, err);
     case DSTOK__DEC_METASPACE:
+        return plan_metaspace(p, d, err);
     case DSTOK__DEC_BPE:
-        return plan_place(p, d, err);
+        return plan_bpe(p, d, err);
     case DSTOK__DEC_SPM:
         p->plan->spm_strip = d->start;
         p->plan->spm_bytes = 1;
@@ -128,7 +187,8 @@ static dstok_status replace_all(const char *text, size_t n, const char *pattern,
 int dstok__dec_byte(const char *text, size_t n) {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";
     if (n != 6 || memcmp(text, "<0x", 3) != 0 || text[5] != '>') return -1;
-    const char *high = memchr(digits, text[3], 32), *low = memchr(digits, text[4], 32);
+    char first = text[3] == '+' ? '0' : text[3]; /* the reference reads a number, sign and all */
+    const char *high = memchr(digits, first, 32), *low = memchr(digits, text[4], 32);
     return high == NULL || low == NULL ? -1 : (int)(16 * ((high - digits) % 16) + (low - digits) % 16);
 }
 

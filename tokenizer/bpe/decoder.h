@@ -39,9 +39,11 @@ typedef struct dstok__dec_plan {
     uint32_t first_drops;
     /* DEC_BPE: length of the suffix (the model's end_of_word_suffix) that the last token loses; 0: none. */
     uint32_t last_suffix_n;
-    uint32_t spm_strip;   /* DEC_SPM: its start */
-    uint32_t spm_bytes;   /* DEC_SPM: 1; else 0 */
-    uint32_t reserved[1]; /* 0 */
+    uint32_t spm_strip; /* DEC_SPM: its start */
+    uint32_t spm_bytes; /* DEC_SPM: 1; else 0 */
+    /* Code point: where byte tokens make this character together it becomes a blank, or nothing if first_drops
+     * stands and they come first; 0: none. */
+    uint32_t run_char;
 } dstok__dec_plan;
 
 /* Works out the plan. E_UNSUPPORTED (err->text names the step) where a list cannot be brought to this form. */

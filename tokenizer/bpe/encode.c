@@ -74,6 +74,7 @@ static dstok_status run(job *j, const void *text, size_t len) {
         .first_unknown = DSTOK_NO_OFFSET, .first_invalid = DSTOK_NO_OFFSET, .first_special = DSTOK_NO_OFFSET};
     enc->out.n = 0;
     DSTOK_TRY(check_options(j, len));
+    j->source = text;
     j->source_len = len;
     j->forbid_control = forbids_control(j);
     DSTOK_TRY(push_template(j, true));

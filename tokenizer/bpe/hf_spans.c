@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Spans as Hugging Face gives them: each token has a range of the text that is merged, each byte of that text the place
+/* Spans as Hugging Face gives them: each token has a range of the text that is merged, each byte of that text
+ * the place
  * of one source character, and a span goes from the begin of the first byte's to the end of the last one's. */
 #include "job.h"
 
@@ -8,7 +9,8 @@
 
 /* ---- from byte to character ---- */
 
-/* The byte below that a byte of a normalised text is placed at; false: nowhere. */
+/* The byte below that a byte of a normalised text is placed at; false: nowhere, which is the begin without any
+ * width. */
 static bool step_down(const dstok__normalized *n, size_t *at) {
     if (n->n_edits == 0) return true;
     if (n->from[*at] == DSTOK__NOWHERE) return false;
@@ -30,13 +32,14 @@ static dstok_span character_at(const job *j, size_t at) {
 }
 
 static dstok_span place_of_norm(const job *j, size_t at) {
-    if (j->is_edited && !step_down(&j->enc->stretch, &at)) return (dstok_span){0, 0};
-    return character_at(j, at);
+    if (!j->is_edited || step_down(&j->enc->stretch, &at)) return character_at(j, at);
+    uint64_t begin = character_at(j, 0).begin;
+    return (dstok_span){begin, begin};
 }
 
 static dstok_span place_of_piece(const job *j, size_t at) {
     for (const dstok__level *level = j->piece->level; level != NULL; level = level->below) {
-        if (!step_down(&level->text, &at)) return (dstok_span){0, 0};
+        (void)step_down(&level->text, &at); /* a prefix has the place of the first character */
         at += level->base;
     }
     return place_of_norm(j, at + j->piece_base);
@@ -76,37 +79,69 @@ dstok_span dstok__hf_part(job *j, size_t begin, size_t end) {
 
 /* ---- trimming ---- */
 
-/* How many bytes of blanks a text begins or ends with, and how many characters they are. */
-static size_t blanks(const uint8_t *text, size_t n, bool at_end, size_t *n_chars) {
-    size_t done = 0, width;
-    *n_chars = 0;
-    while (done < n) {
+/* The byte-level character of the blank; the reference counts it as one, whatever it stands for. */
+#define BLANK_SHOWN 0x120u
+
+/* How many blanks a text begins or ends with. */
+static size_t blanks(const uint8_t *text, size_t n, bool at_end) {
+    size_t done = 0, count = 0, width;
+    for (; done < n; done += width, count++) {
         uint32_t cp =
             at_end ? dstok__utf8_before(text + n - done, &width) : dstok__utf8_get(text + done, &width);
-        if (!dstok__uc_is_space(cp)) break;
-        done += width;
-        ++*n_chars;
+        if (cp != BLANK_SHOWN && !dstok__uc_is_space(cp)) break;
     }
-    return done;
+    return count;
 }
 
-static size_t ascii_blanks(const uint8_t *text, size_t n, bool at_end) {
-    size_t done = 0;
-    while (done < n && text[at_end ? n - 1 - done : done] == ' ') done++;
-    return done;
+/* The same of bytes: of their byte-level characters only that of the blank is one. */
+static size_t byte_blanks(const uint8_t *text, size_t n, bool at_end) {
+    size_t count = 0;
+    while (count < n && text[at_end ? n - 1 - count : count] == ' ') count++;
+    return count;
+}
+
+static bool goes_on(const job *j, uint64_t at) {
+    return at < j->source_len && dstok__is_continuation(j->source[at]);
+}
+
+/* n characters off the begin of a span, as far as it goes. */
+static uint64_t step_forward(const job *j, dstok_span span, size_t n) {
+    uint64_t at = span.begin;
+    for (; n > 0 && at < span.end; n--) {
+        do at++;
+        while (goes_on(j, at));
+    }
+    return at < span.end ? at : span.end;
+}
+
+/* n characters off its end; nothing at all where the source has fewer before it. */
+static uint64_t step_back(const job *j, dstok_span span, size_t n) {
+    uint64_t at = span.end;
+    for (; n > 0; n--) {
+        if (at == 0) return span.end;
+        do at--;
+        while (at > 0 && goes_on(j, at));
+    }
+    return at > span.begin ? at : span.begin;
+}
+
+static dstok_span trim(const job *j, dstok_span span, size_t lead, size_t trail) {
+    bool is_first = j->enc->out.n == j->n_before || span.begin == 0;
+    if (is_first && lead == 1 && (j->tok->options & DSTOK__T_TRIM_PREFIX)) lead = 0; /* put there */
+    if (lead > 0) span.begin = step_forward(j, span, lead);
+    if (trail > 0) span.end = step_back(j, span, trail);
+    return span;
+}
+
+dstok_span dstok__hf_trim_text(const job *j, const uint8_t *text, size_t n, dstok_span span) {
+    if (!(j->tok->options & DSTOK__T_TRIM)) return span;
+    return trim(j, span, blanks(text, n, false), blanks(text, n, true));
 }
 
 dstok_span dstok__hf_trim(const job *j, uint32_t id, dstok_span span) {
-    uint32_t n;
     if (!(j->tok->options & DSTOK__T_TRIM) || id >= j->tok->n_ids) return span;
-    const uint8_t *text = dstok__token_bytes(j->tok, id, &n);
-    bool is_added = (j->tok->flags[id] & DSTOK_TOKEN_ADDED) != 0;
-    size_t unused, lead = is_added ? blanks(text, n, false, &unused) : ascii_blanks(text, n, false);
-    size_t trail = is_added ? blanks(text, n, true, &unused) : ascii_blanks(text, n, true);
-    bool is_first = j->enc->out.n == j->n_before || span.begin == 0;
-    if (is_first && lead > 0 && (j->tok->options & DSTOK__T_TRIM_PREFIX)) lead--;
-    span.begin = span.begin + lead < span.end ? span.begin + lead : span.end;
-    if (trail > 0 && span.end >= trail)
-        span.end = span.end - trail > span.begin ? span.end - trail : span.begin;
-    return span;
+    dstok__ref ref = j->tok->t.texts[id];
+    const uint8_t *text = j->tok->t.strings + ref.at;
+    if (j->tok->options & DSTOK__T_CHAR_ATOMS) return dstok__hf_trim_text(j, text, ref.n, span);
+    return trim(j, span, byte_blanks(text, ref.n, false), byte_blanks(text, ref.n, true));
 }

@@ -31,6 +31,7 @@ typedef struct dstok__job {
     dstok__search in_text, in_norm; /* before and after normalisation */
     dstok_error *err;
 
+    const uint8_t *source; /* source_len bytes */
     uint64_t source_len;
     bool is_replaced;
     dstok__map_cursor replaced, replaced_unknown; /* text -> source, for tokens and for bytes without one */
@@ -60,7 +61,8 @@ typedef dstok__job job;
 /* Puts one token out (piece.c). */
 dstok_status dstok__job_push(job *j, uint32_t id, dstok_span span, unsigned flags);
 
-/* Puts out the token of a part of the pretoken, counted from its begin (piece.c). Under DSTOK_SPANS_HF the range is in
+/* Puts out the token of a part of the pretoken, counted from its begin (piece.c). Under DSTOK_SPANS_HF the
+ * range is in
  * Hugging Face's text of the pretoken (hf_spans.c). */
 dstok_status dstok__job_push_part(job *j, uint32_t id, size_t begin, size_t end, bool is_partial);
 
@@ -80,8 +82,11 @@ size_t dstok__hf_width(const job *j, uint8_t byte);
 dstok_span dstok__hf_part(job *j, size_t begin, size_t end);
 dstok_span dstok__hf_norm(job *j, size_t begin, size_t end);
 
-/* Blanks at the ends of a token's own text are taken off its span, where the post_processor does that. */
+/* Where the post_processor does that: as many characters are taken off a span's ends as a token's text has
+ * blanks there.
+ * The text of an added token is what it matched. */
 dstok_span dstok__hf_trim(const job *j, uint32_t id, dstok_span span);
+dstok_span dstok__hf_trim_text(const job *j, const uint8_t *text, size_t n, dstok_span span);
 
 /* ---- places ---- */
 

@@ -16,7 +16,6 @@ static dstok_status sink_reserve(dstok__sink *s) {
 dstok_status dstok__job_push(job *j, uint32_t id, dstok_span span, unsigned flags) {
     dstok__sink *out = &j->enc->out;
     bool is_hf = j->opt.span_style == DSTOK_SPANS_HF; /* such spans do not say what is covered */
-    if (is_hf && !(flags & DSTOK_FLAG_TEMPLATE)) span = dstok__hf_trim(j, id, span);
     if (!is_hf && span.begin > j->covered) j->enc->report.n_dropped += span.begin - j->covered;
     if (span.end > j->covered) j->covered = span.end;
     if (out->store) {
@@ -37,9 +36,18 @@ dstok_span dstok__job_text_to_source(job *j, dstok__map_cursor *cursor, uint64_t
     return dstok__map_range(cursor, (size_t)begin, (size_t)end);
 }
 
+/* A token without width inside of a changed character shares that character's range, as its other pieces do. */
+static bool is_inside_edit(const job *j, size_t at, dstok_span *hull) {
+    if (at == 0 || at >= j->norm_len) return false;
+    *hull = dstok__map_range_at(&j->enc->stretch, at - 1, at);
+    dstok_span next = dstok__map_range_at(&j->enc->stretch, at, at + 1);
+    return hull->begin == next.begin && hull->end == next.end && hull->end > hull->begin;
+}
+
 dstok_span dstok__job_norm_to_source(job *j, size_t begin, size_t end) {
     dstok_span s = {begin, end};
-    if (j->is_edited) s = dstok__map_range(&j->edits, begin, end);
+    if (j->is_edited && !(begin == end && is_inside_edit(j, begin, &s)))
+        s = dstok__map_range(&j->edits, begin, end);
     return dstok__job_text_to_source(j, &j->replaced, s.begin + j->base, s.end + j->base);
 }
 
@@ -61,7 +69,7 @@ static bool is_inside_character(const job *j, size_t at) {
 dstok_status dstok__job_push_part(job *j, uint32_t id, size_t begin, size_t end, bool is_partial) {
     unsigned flags = id == j->tok->unk_id ? DSTOK_FLAG_UNKNOWN : 0;
     if (j->opt.span_style == DSTOK_SPANS_HF)
-        return dstok__job_push(j, id, dstok__hf_part(j, begin, end), flags);
+        return dstok__job_push(j, id, dstok__hf_trim(j, id, dstok__hf_part(j, begin, end)), flags);
     begin += j->piece->begin;
     end += j->piece->begin;
     if (is_partial || is_inside_character(j, begin) || is_inside_character(j, end))

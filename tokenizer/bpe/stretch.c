@@ -92,6 +92,7 @@ static dstok_status encode_norm(job *j) {
         DSTOK_TRY(dstok__job_plain(j, pos, m.begin));
         dstok_span span =
             is_hf(j) ? dstok__hf_norm(j, m.begin, m.end) : dstok__job_norm_to_source(j, m.begin, m.end);
+        if (is_hf(j)) span = dstok__hf_trim_text(j, j->norm + m.begin, m.end - m.begin, span);
         DSTOK_TRY(dstok__job_push(j, m.entry->id, span, DSTOK_FLAG_ADDED));
         pos = m.end;
     }
@@ -146,9 +147,9 @@ dstok_status dstok__job_text(job *j, const uint8_t *text, size_t len) {
                 dstok__job_text_to_source(j, &j->replaced, m.inner + j->base, m.inner + 1 + j->base).begin);
         }
         DSTOK_TRY(encode_stretch(j, text, pos, m.begin));
-        DSTOK_TRY(dstok__job_push(
-            j, m.entry->id, dstok__job_text_to_source(j, &j->replaced, m.begin + j->base, m.end + j->base),
-            DSTOK_FLAG_ADDED));
+        dstok_span span = dstok__job_text_to_source(j, &j->replaced, m.begin + j->base, m.end + j->base);
+        if (is_hf(j)) span = dstok__hf_trim_text(j, text + m.begin, m.end - m.begin, span);
+        DSTOK_TRY(dstok__job_push(j, m.entry->id, span, DSTOK_FLAG_ADDED));
         pos = m.end;
     }
     return encode_stretch(j, text, pos, len);

@@ -158,8 +158,8 @@ static dstok_status use(dstok__gguf *g, const struct named_chain *k) {
 }
 
 dstok_status dstok__gguf_pretokenizer(dstok__gguf *g) {
-    const char *name;
-    size_t n;
+    const char *name = "";
+    size_t n = 0;
     dstok__quoted q;
     if (!dstok__gguf_has(g, DSTOK__GGUF_PRE))
         return dstok__fail(

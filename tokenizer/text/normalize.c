@@ -48,7 +48,7 @@ static dstok_status add_piece(dstok__norm_op *op, const char *text, size_t n, ds
 }
 
 static dstok_status ready_spm(const dstok_alloc *al, dstok__norm_op *op, dstok_error *err) {
-    const char *text = op->norm.content, *stop = text + op->norm.content_n;
+    const char *text = op->norm.content_n > 0 ? op->norm.content : "", *stop = text + op->norm.content_n;
     dstok__added_init(&op->pieces, al);
     op->map = (dstok__charsmap){.growth = 1, .escaped_growth = 3};
     if (op->norm.pattern_n > 0) DSTOK_TRY(ready_map(al, op, err));

@@ -19,12 +19,11 @@ enum {
  *  widened to hold it whole; a maximal ill-formed subpart counts as one character (one unit in UTF-16).
  *  Empty spans stay empty.
  *  text   [in]     the text the spans are of, shape (len,)
- *  spans  [in,out] shape (n,); begins and ends must not decrease and must be <= len; an
- *                   empty one at 0 may stand anywhere (DSTOK_SPANS_HF)
+ *  spans  [in,out] shape (n,), in any order; begin <= end <= len
  *  unit   [in]     DSTOK_UNIT_*
- *  Returns: DSTOK_OK; E_INVAL (unknown unit); E_RANGE (spans decrease or pass len; spans unspecified).
- *      Threads: safe.
- *  Cost: O(len + n).   Since: 0.1 */
+ *  Returns: DSTOK_OK; E_INVAL (unknown unit); E_RANGE (a span ends before it begins or
+ *      passes len; spans unspecified).   Threads: safe.
+ *  Cost: O(len + n), and the ways back where begins or ends decrease.   Since: 0.1 */
 DSTOK_API DSTOK_NODISCARD dstok_status dstok_spans_convert(const void *text, size_t len, dstok_span *spans,
                                                            size_t n, int unit);
 
