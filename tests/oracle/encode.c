@@ -284,8 +284,9 @@ static bool encode_plain(oracle *o, const traced *t, size_t begin, size_t end, o
     if (begin == end) return true;
     run r = {o, t, begin, out};
     dstok_error err = {.status = DSTOK_OK};
-    bool is_first = t->from[begin].begin == 0;
-    dstok_status status = dstok__pretok_run(o->pretok, o->scratch, t->text + begin, end - begin, is_first,
+    size_t n_first = 0;
+    while (begin + n_first < end && t->from[begin + n_first].begin == 0) n_first++;
+    dstok_status status = dstok__pretok_run(o->pretok, o->scratch, t->text + begin, end - begin, n_first,
                                             false, encode_pretoken, &r, &err);
     if (status != DSTOK_OK) fprintf(stderr, "oracle: %s\n", err.text);
     return status == DSTOK_OK;

@@ -108,20 +108,13 @@ static dstok_status encode_pretoken(void *ctx, const dstok__pretoken *p) {
     return dstok__job_pretoken(j);
 }
 
-/* Does norm[begin] come from the first byte of the whole input? */
-static bool is_input_begin(const job *j, size_t begin) {
-    if (j->base > 0) return false;
-    if (!j->is_edited) return begin == 0;
-    return dstok__map_range_at(&j->enc->stretch, begin, begin + 1).begin == 0;
-}
-
 /* norm[begin, end), free of added tokens: pretokenise and encode. */
 dstok_status dstok__job_plain(job *j, size_t begin, size_t end) {
     if (begin == end) return DSTOK_OK;
     j->piece_base = begin;
     dstok_status status =
         dstok__pretok_run(j->tok->pretok, j->enc->scratch, j->norm + begin, end - begin,
-                          is_input_begin(j, begin), j->no_prefix, encode_pretoken, j, j->err);
+                          begin < j->n_first ? j->n_first - begin : 0, j->no_prefix, encode_pretoken, j, j->err);
     if (status == DSTOK_E_LIMIT && j->err->status == status && j->err->offset <= end - begin) {
         size_t at = (size_t)j->err->offset +
                     begin; /* counted from the piece on; the caller counts from the source on */

@@ -111,6 +111,13 @@ static dstok_status normalize(job *j, dstok__normalized *n) {
     return dstok__fail(j->err, status, at, 0, "%s", detail.text);
 }
 
+static size_t count_first(const job *j) {
+    size_t n = j->base > 0 ? 0 : 1;
+    if (n == 0 || !j->is_edited) return n;
+    for (n = 0; n < j->norm_len && dstok__map_range_at(&j->enc->stretch, n, n + 1).begin == 0;) n++;
+    return n;
+}
+
 /* text[begin, end) between two added tokens: normalise, then encode. */
 static dstok_status encode_stretch(job *j, const uint8_t *text, size_t begin, size_t end) {
     if (begin == end) return DSTOK_OK;
@@ -130,6 +137,7 @@ static dstok_status encode_stretch(job *j, const uint8_t *text, size_t begin, si
         dstok__map_cursor_init(&j->edits_ahead, n);
         dstok__map_cursor_init(&j->edits_unknown, n);
     }
+    j->n_first = count_first(j);
     DSTOK_TRY(encode_norm(j));
     j->base = base;
     return DSTOK_OK;

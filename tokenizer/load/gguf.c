@@ -94,8 +94,8 @@ static dstok_status make_template(dstok__gguf *g) {
 /* ---- all of it ---- */
 
 static dstok_status load_model(dstok__gguf *g) {
-    const char *name;
-    size_t n;
+    const char *name = "";
+    size_t n = 0;
     dstok__quoted q;
     if (!dstok__gguf_has(g, DSTOK__GGUF_MODEL))
         return dstok__fail(

@@ -59,7 +59,7 @@ static dstok_status read_file(dstok__hf *h) {
         [DECODER] = {"decoder", 0},
         [MODEL] = {"model", 0},
     };
-    dstok__hf_model model;
+    dstok__hf_model model = {0, 0, 0, 0};
     if (h->doc.has_bom)
         DSTOK_TRY(
             dstok__spec_warn(h->r.s, h->r.err, "the file starts with a byte order mark; it is ignored"));

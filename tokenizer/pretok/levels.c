@@ -73,10 +73,11 @@ dstok_status dstok__run_emit(const dstok__pretok_pass *r, dstok__view *v, size_t
 
 /* ---- PREFIX and META ---- */
 
-/* Is this the first piece of the run? What stands behind a prefix that was cut off is at the same place. */
-static bool is_at_begin(const dstok__view *v, size_t begin) {
-    if (v->level == NULL) return begin == 0;
-    return dstok__level_map(v->level, begin, begin + 1).begin == 0;
+/* Does this piece begin in the first n bytes of the run? What stands behind a prefix that was cut off is at the place
+ * of the prefix. */
+static bool is_among_first(const dstok__view *v, size_t begin, size_t n) {
+    if (v->level == NULL) return begin < n;
+    return dstok__level_map(v->level, begin, begin + 1).begin < n;
 }
 
 static bool wants_prefix(const dstok__pretok_pass *r, const dstok__view *v, const dstok__step *step,
@@ -84,9 +85,9 @@ static bool wants_prefix(const dstok__pretok_pass *r, const dstok__view *v, cons
     if (step->kind == DSTOK__STEP_META) {
         if (step->prepend == DSTOK__PREPEND_NEVER) return false;
         if (step->prepend == DSTOK__PREPEND_FIRST)
-            return r->is_first && !r->no_prefix && is_at_begin(v, begin);
+            return !r->no_prefix && is_among_first(v, begin, r->n_first);
     }
-    return !r->no_prefix || !is_at_begin(v, begin);
+    return !r->no_prefix || !is_among_first(v, begin, 1);
 }
 
 static bool begins_with(const uint8_t *text, size_t len, const char *mark) {

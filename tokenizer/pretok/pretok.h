@@ -121,11 +121,11 @@ bool dstok__pretok_needs_scratch(const dstok__pretok *p);
 size_t dstok__pretok_bound(const dstok__pretok *p, size_t len);
 
 /* Cuts one piece of text, in order. With no steps the piece itself is the only pretoken. What the steps remove is
- * simply not reported. is_first: the text begins where the whole input begins (Metaspace "first"); no_prefix: no
- * prefix is put before the first piece at all (it goes on from what stood before it). scratch may be NULL unless
- * dstok__pretok_needs_scratch(p). E_LIMIT: err->offset is a place in text. */
+ * simply not reported. n_first: pieces that begin in so many of the first bytes stand where the whole input begins
+ * (Metaspace "first"); no_prefix: no prefix is put before the first piece at all (it goes on from what stood before
+ * it). scratch may be NULL unless dstok__pretok_needs_scratch(p). E_LIMIT: err->offset is a place in text. */
 dstok_status dstok__pretok_run(const dstok__pretok *p, dstok__pretok_scratch *scratch, const uint8_t *text,
-                               size_t len, bool is_first, bool no_prefix, dstok__piece_fn *emit, void *ctx,
+                               size_t len, size_t n_first, bool no_prefix, dstok__piece_fn *emit, void *ctx,
                                dstok_error *err);
 
 #endif

@@ -38,7 +38,8 @@ struct dstok__pretok_scratch {
 typedef struct dstok__pretok_pass {
     const dstok__pretok *p;
     dstok__pretok_scratch *scratch;
-    bool is_first, no_prefix;
+    size_t n_first;
+    bool no_prefix;
     dstok__piece_fn *emit;
     void *ctx;
     dstok_error *err;

@@ -142,7 +142,7 @@ static dstok_status find(const dstok__pretok_pass *r, size_t i, const uint8_t *t
 static dstok_status split(const dstok__pretok_pass *r, dstok__view *v, size_t step, size_t begin,
                           size_t end) {
     const uint8_t *text = v->text + begin;
-    size_t len = end - begin, pos = 0, done = 0, last_match = SIZE_MAX, b, e;
+    size_t len = end - begin, pos = 0, done = 0, last_match = SIZE_MAX, b = SIZE_MAX, e = 0;
     joiner j = {.r = r, .v = v, .step = step};
     while (pos <= len) {
         dstok_status status = find(r, step, text, len, pos, &b, &e);
@@ -224,10 +224,10 @@ static dstok_status run_family(const dstok__family *family, const uint8_t *text,
 }
 
 dstok_status dstok__pretok_run(const dstok__pretok *p, dstok__pretok_scratch *scratch, const uint8_t *text,
-                               size_t len, bool is_first, bool no_prefix, dstok__piece_fn *emit, void *ctx,
+                               size_t len, size_t n_first, bool no_prefix, dstok__piece_fn *emit, void *ctx,
                                dstok_error *err) {
     if (p->family != NULL) return run_family(p->family, text, len, emit, ctx);
-    dstok__pretok_pass r = {p, scratch, is_first, no_prefix, emit, ctx, err};
+    dstok__pretok_pass r = {p, scratch, n_first, no_prefix, emit, ctx, err};
     dstok__view v = {.text = text};
     return dstok__run_step(&r, &v, 0, 0, len);
 }
