@@ -33,6 +33,10 @@ static const char *const normalizers[] = {
 #define METASPACE(scheme, split)                                                                             \
     "{\"type\":\"Metaspace\",\"replacement\":\"" META "\",\"prepend_scheme\":\"" scheme                      \
     "\",\"split\":" split "}"
+/* A list element of two literals is meant as one. */
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wstring-concatenation"
+#endif
 static const char *const pre_tokenizers[] = {
     "null",
     "null",

@@ -143,7 +143,7 @@ def pkg_config(place):
         words = place.pkg_config("--static", "--libs")
         check({"-ldstok", "-lpcre2-8", "-lutf8proc", "-lxxhash"} <= set(words), f"pkg-config --static --libs: {words}")
         program = place.scratch / "pc-static"
-        run("cc", *STRICT, "-static", EXAMPLES / "service.c", *place.pkg_config("--static", "--cflags", "--libs"), "-o",
+        run("cc", *STRICT, "-static", "-fno-lto", EXAMPLES / "service.c", *place.pkg_config("--static", "--cflags", "--libs"), "-o",
             program)
         check(not place.uses(program), f"pkg-config --static: the service needs {place.uses(program)}")
         try_service(place, program, "pkg-config, static")

@@ -124,8 +124,9 @@ def post_processor(rng, vocab):
         return None
     first, last = rng.choice(specials), rng.choice(specials)
     if pick(rng, 0.3):
-        return {"type": rng.choice(["BertProcessing", "RobertaProcessing"]), "sep": [last, vocab[last]], "cls": [first, vocab[first]],
-                "trim_offsets": pick(rng), "add_prefix_space": pick(rng)}
+        ends = {"sep": [last, vocab[last]], "cls": [first, vocab[first]]}
+        return (dict(ends, type="BertProcessing") if pick(rng) else
+                dict(ends, type="RobertaProcessing", trim_offsets=pick(rng), add_prefix_space=pick(rng)))
     return {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": first, "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}},
                                                      {"SpecialToken": {"id": last, "type_id": 0}}],
             "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}],

@@ -112,9 +112,9 @@ static dstok_status encode_pretoken(void *ctx, const dstok__pretoken *p) {
 dstok_status dstok__job_plain(job *j, size_t begin, size_t end) {
     if (begin == end) return DSTOK_OK;
     j->piece_base = begin;
-    dstok_status status =
-        dstok__pretok_run(j->tok->pretok, j->enc->scratch, j->norm + begin, end - begin,
-                          begin < j->n_first ? j->n_first - begin : 0, j->no_prefix, encode_pretoken, j, j->err);
+    dstok_status status = dstok__pretok_run(j->tok->pretok, j->enc->scratch, j->norm + begin, end - begin,
+                                            begin < j->n_first ? j->n_first - begin : 0, j->no_prefix,
+                                            encode_pretoken, j, j->err);
     if (status == DSTOK_E_LIMIT && j->err->status == status && j->err->offset <= end - begin) {
         size_t at = (size_t)j->err->offset +
                     begin; /* counted from the piece on; the caller counts from the source on */
