@@ -221,6 +221,10 @@ static void test_errors(void) {
 #define CHATGLM            LIST(FALLBACK "," META)
 #define ENDS               LIST(FUSE "," STRIP("2", "1"))
 #define LATE               LIST(FALLBACK "," FUSE "," BLANKS)
+#define CHANGE(from, to)   "{\"type\":\"Replace\",\"pattern\":{\"String\":\"" from "\"},\"content\":\"" to "\"}"
+#define BYTE               LIST(CHANGE("b\xE2\x96\x81", "<0xBD>") "," FALLBACK)
+#define NO_BYTE            LIST(CHANGE("<0x61>", "x") "," FALLBACK)
+#define MAPPED             LIST("{\"type\":\"ByteLevel\"}," STRIP("1", "0"))
 #define BOTH               LIST(FALLBACK "," META "," FUSE "," STRIP("0", "1"))
 
 static const char words[] =
@@ -231,7 +235,8 @@ static const char words[] =
     "\"added_tokens\":["
     "{\"id\":15,\"content\":\"<s>\",\"special\":true,\"normalized\":false," FLAGS "},"
     "{\"id\":16,\"content\":\"\xE2\x96\x81s\",\"special\":false,\"normalized\":false," FLAGS "},"
-    "{\"id\":17,\"content\":\"<0xF0>\",\"special\":true,\"normalized\":false," FLAGS "}],"
+    "{\"id\":17,\"content\":\"<0xF0>\",\"special\":true,\"normalized\":false," FLAGS "},"
+    "{\"id\":18,\"content\":\" x \",\"special\":false,\"normalized\":false," FLAGS "}],"
     "\"decoder\":%s}";
 
 static const struct {
@@ -319,6 +324,9 @@ static const struct {
      0,
      "\xEF\xBF\xBD\xEF\xBF\xBD"
      " a"},
+    {BYTE, {3, 9, 5}, 3, 0, "\xE4\xBD\xA0"},
+    {MAPPED, {18, 18}, 2, 0, "x  x "},
+    {NO_BYTE, {7, 3, 7}, 3, 0, "x\xEF\xBF\xBDx"},
     {BOTH, {8, 9}, 2, 0, "ab"},
     {BOTH, {0, 1, 2, 9, 9}, 5, 0, "b b"},
 };

@@ -45,17 +45,13 @@ static uint32_t count_ids(const dstok__spec *s) {
     return n;
 }
 
-static unsigned byte_flag(const char *text, uint32_t n, uint32_t bytes_n) {
-    return bytes_n == 1 && dstok__dec_byte(text, n) >= 0 ? DSTOK__TOKEN_BYTE : 0;
-}
-
 static unsigned token_flags(const dstok__token *t) {
-    return DSTOK_TOKEN_EXISTS | byte_flag(t->text, t->n, t->bytes_n) |
+    return DSTOK_TOKEN_EXISTS | (t->is_byte ? DSTOK__TOKEN_BYTE : 0) |
            (t->is_unused ? DSTOK__TOKEN_UNUSED : 0);
 }
 
 static unsigned added_flags(const dstok__added *a) {
-    unsigned flags = DSTOK_TOKEN_EXISTS | DSTOK_TOKEN_ADDED | byte_flag(a->content, a->n, a->bytes_n);
+    unsigned flags = DSTOK_TOKEN_EXISTS | DSTOK_TOKEN_ADDED | (a->is_byte ? DSTOK__TOKEN_BYTE : 0);
     if (a->special) flags |= DSTOK_TOKEN_SPECIAL;
     if (a->special || a->is_named || dstok__is_control_text(a->content, a->n)) flags |= DSTOK_TOKEN_CONTROL;
     return flags;
@@ -86,6 +82,7 @@ static dstok_status fill_ids(dstok__build *b) {
         if (flags[a->id] == 0 || a->shadows)
             DSTOK_TRY(dstok__build_string(b, a->bytes != NULL ? a->bytes : a->content,
                                           a->bytes != NULL ? a->bytes_n : a->n, false, &tokens[a->id]));
+        if (a->shadows) flags[a->id] &= (uint8_t)~DSTOK__TOKEN_BYTE;
         flags[a->id] |= (uint8_t)added_flags(a);
     }
     for (size_t i = 0; i < s->n_template; i++) {

@@ -63,7 +63,7 @@ static dstok_status add_byte(dstok__gguf *g, const dstok__gguf_token *t, int byt
     g->s->fallback_ids[byte] = t->id;
     g->s->byte_fallback = true;
     DSTOK_TRY(dstok__spec_token(g->s, t->text, t->n, t->id, g->err));
-    g->s->tokens[g->s->n_tokens - 1].literal = true;
+    g->s->tokens[g->s->n_tokens - 1].literal = g->s->tokens[g->s->n_tokens - 1].is_byte = true;
     return dstok__spec_token_bytes(g->s, &c, 1, g->err);
 }
 

@@ -49,8 +49,9 @@ dstok_status dstok__hf_added(dstok__hf *h, size_t at);
 dstok_status dstok__hf_token_bytes(dstok__hf *h, size_t at, const char *key, size_t n);
 
 /* What an added token of this text decodes to, in h->decoded (hf_decoder.c). is_mapped: a normalizer made byte-level
- * characters of it. */
-dstok_status dstok__hf_added_bytes(dstok__hf *h, size_t at, const char *text, size_t n, bool is_mapped);
+ * characters of it. *is_byte: as of a dstok__added. */
+dstok_status dstok__hf_added_bytes(dstok__hf *h, size_t at, const char *text, size_t n, bool is_mapped,
+                                   bool *is_byte);
 
 /* The members that Metaspace has as pre_tokenizer and as decoder (hf_pretok.c). */
 dstok_status dstok__hf_metaspace(dstok__hf *h, size_t at, dstok__prepend *prepend, bool *split);

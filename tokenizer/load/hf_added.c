@@ -120,7 +120,7 @@ static dstok_status set_bytes(dstok__hf *h, size_t at, dstok__added *a) {
         n = h->normalized.len;
     }
     bool is_changed = n != a->n || memcmp(text, a->content, n) != 0;
-    DSTOK_TRY(dstok__hf_added_bytes(h, at, text, n, is_changed && maps_bytes(h->r.s)));
+    DSTOK_TRY(dstok__hf_added_bytes(h, at, text, n, is_changed && maps_bytes(h->r.s), &a->is_byte));
     if (h->decoded.len == a->n && memcmp(h->decoded.data, a->content, a->n) == 0) return DSTOK_OK;
     a->bytes_n = (uint32_t)h->decoded.len;
     DSTOK_TRY(dstok__spec_copy(h->r.s, h->decoded.data, h->decoded.len, &a->bytes, h->r.err));
@@ -128,6 +128,7 @@ static dstok_status set_bytes(dstok__hf *h, size_t at, dstok__added *a) {
     if (index == UINT32_MAX || !is_changed) return DSTOK_OK;
     h->r.s->tokens[index].bytes = a->bytes;
     h->r.s->tokens[index].bytes_n = a->bytes_n;
+    h->r.s->tokens[index].is_byte = a->is_byte;
     return DSTOK_OK;
 }
 

@@ -125,6 +125,8 @@ dstok_status dstok__hf_decoder(dstok__hf *h, size_t at) {
     dstok__dec_plan plan;
     dstok_error detail;
     DSTOK_TRY(dstok__hf_parts(h, at, "decoder", "decoders", add_part));
+    if (at != 0 && h->r.s->n_decs == 0) /* an empty list joins the keys as they are: Fuse, too */
+        DSTOK_TRY(add_dec(h, (dstok__dec){.kind = DSTOK__DEC_FUSE}, at));
     DSTOK_TRY(check_growth(h, at));
     dstok_status status = dstok__dec_plan_make(h->r.s->decs, h->r.s->n_decs, &plan, &detail);
     if (status != DSTOK_OK) return dstok__json_fail(&h->doc, status, at, h->r.err, "%s", detail.text);
@@ -142,10 +144,9 @@ static bool is_plain(const dstok__hf *h) {
 
 /* What a text comes to under n steps, in h->decoded. */
 static dstok_status decode(dstok__hf *h, size_t at, const dstok__dec *decs, size_t n, const char *text,
-                           size_t text_n) {
-    bool is_byte;
+                           size_t text_n, bool *is_byte) {
     h->decoded.len = 0;
-    dstok_status status = dstok__dec_token(decs, n, text, text_n, &h->decoded, &is_byte);
+    dstok_status status = dstok__dec_token(decs, n, text, text_n, &h->decoded, is_byte);
     if (status == DSTOK_OK && h->decoded.len > DSTOK__MAX_TOKEN_BYTES) status = DSTOK_E_LIMIT;
     if (status == DSTOK_E_LIMIT)
         return dstok__json_fail(&h->doc, status, at, h->r.err,
@@ -156,16 +157,19 @@ static dstok_status decode(dstok__hf *h, size_t at, const dstok__dec *decs, size
 
 dstok_status dstok__hf_token_bytes(dstok__hf *h, size_t at, const char *key, size_t n) {
     if (is_plain(h)) return DSTOK_OK;
-    DSTOK_TRY(decode(h, at, h->r.s->decs, h->r.s->n_decs, key, n));
+    bool *is_byte = &h->r.s->tokens[h->r.s->n_tokens - 1].is_byte;
+    DSTOK_TRY(decode(h, at, h->r.s->decs, h->r.s->n_decs, key, n, is_byte));
     return dstok__spec_token_bytes(h->r.s, h->decoded.data, h->decoded.len, h->r.err);
 }
 
 /* A decoder leaves byte-level characters in added tokens alone here: they are plain text in the file. */
-dstok_status dstok__hf_added_bytes(dstok__hf *h, size_t at, const char *text, size_t n, bool is_mapped) {
+dstok_status dstok__hf_added_bytes(dstok__hf *h, size_t at, const char *text, size_t n, bool is_mapped,
+                                   bool *is_byte) {
     dstok__dec decs[DSTOK__MAX_DECS];
-    size_t n_decs = 0;
-    for (size_t i = 0; i < h->r.s->n_decs; i++) {
-        if (is_mapped || h->r.s->decs[i].kind != DSTOK__DEC_BYTE_LEVEL) decs[n_decs++] = h->r.s->decs[i];
+    size_t n_decs = h->r.s->n_decs;
+    for (size_t i = 0; i < n_decs; i++) {
+        decs[i] = h->r.s->decs[i];
+        if (!is_mapped && decs[i].kind == DSTOK__DEC_BYTE_LEVEL) decs[i].kind = DSTOK__DEC_FUSE;
     }
-    return decode(h, at, decs, n_decs, text, n);
+    return decode(h, at, decs, n_decs, text, n, is_byte);
 }

@@ -264,6 +264,7 @@ static dstok_status add_byte(loader *l, const piece *p) {
     if (byte < 0)
         return bad_piece(l, p, DSTOK_E_FORMAT, "is to stand for a byte, but is not <0x00> ... <0xFF>");
     l->s->fallback_ids[byte] = p->id;
+    l->s->tokens[l->s->n_tokens - 1].is_byte = true;
     return dstok__spec_token_bytes(l->s, &c, 1, l->err);
 }
 

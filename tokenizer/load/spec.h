@@ -20,6 +20,7 @@ typedef struct dstok__token {
     bool
         literal; /* no text becomes it: its key has characters outside the byte-level map, or it is a control, unknown
                        or byte piece of SentencePiece */
+    bool is_byte; /* it decodes to a byte, and such tokens side by side to the text that they make together */
     bool is_unused; /* MODEL_SCORES: merges may pass through it, but it is taken apart again */
 } dstok__token;
 
@@ -34,9 +35,9 @@ typedef struct dstok__added {
     const char *bytes; /* what it decodes to; bytes_n bytes; NULL: its content */
     uint32_t bytes_n;
     bool special, single_word, lstrip, rstrip, normalized;
-    bool shadows; /* a model token of another text has this id, too: the id decodes to this one */
-    bool
-        by_name_only; /* matched only where the caller lists it (SentencePiece control pieces are never found
+    bool is_byte;      /* as of a dstok__token */
+    bool shadows;      /* a model token of another text has this id, too: the id decodes to this one */
+    bool by_name_only; /* matched only where the caller lists it (SentencePiece control pieces are never found
                          in text) */
     bool
         is_named; /* a chat template or tokenizer_config.json names it: a control token, whatever else it is */
