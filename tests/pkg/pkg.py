@@ -20,6 +20,7 @@ VERSION, ABI = numbers()
 STRICT = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pthread"]
 # What libdstok may need: no C++, no CUDA, no model library.
 NEEDED = ("libc.so", "libpcre2-8.so", "libutf8proc.so", "libxxhash.so", "libm.so", "ld-linux", "libpthread.so")
+CLANG = next((name for name in ("clang", "clang-14") if shutil.which(name)), None)
 BAD_LINE = b"not \xff UTF-8"
 
 
@@ -98,6 +99,14 @@ def try_service(place, program, how, env=None):
 
 # ---- the checks
 
+def check_archive(archive):
+    """It holds plain code, which every compiler can link and none warns about: nothing that only one of them reads."""
+    sections = re.findall(r"^ +\d+ (\.\S+) ", text_of("objdump", "-h", archive), re.M)
+    check(sections.count(".text") > 50, f"libdstok.a: objdump shows {sections.count('.text')} parts with code")
+    lto = [name for name in sections if name.startswith((".gnu.lto_", ".gnu.debuglto_", ".llvm"))]
+    check(not lto, f"libdstok.a holds {len(lto)} sections for optimising at link time, the first is {lto[:1]}")
+
+
 def installed(place):
     """What was installed, and that the program runs from where it was moved to."""
     for name in ("bin/dstok", "share/man/man1/dstok.1", "include/dstok/dstok.h", "include/dstok/align.h",
@@ -110,6 +119,8 @@ def installed(place):
     for path in [*place.prefix.rglob("*.cmake"), *place.prefix.rglob("*.h")]:
         text = path.read_text()
         check(str(BUILD) not in text and str(ROOT) not in text, f"{path.name} names the build or the source folder")
+    if place.static:
+        check_archive(place.lib / "libdstok.a")
     if place.shared:
         real = (place.lib / "libdstok.so").resolve().name
         check(real == f"libdstok.so.{ABI}.{VERSION.split('.', 1)[1]}", f"the library is called {real}")
@@ -142,11 +153,14 @@ def pkg_config(place):
     if place.static:
         words = place.pkg_config("--static", "--libs")
         check({"-ldstok", "-lpcre2-8", "-lutf8proc", "-lxxhash"} <= set(words), f"pkg-config --static --libs: {words}")
-        program = place.scratch / "pc-static"
-        run("cc", *STRICT, "-static", "-fno-lto", EXAMPLES / "service.c", *place.pkg_config("--static", "--cflags", "--libs"), "-o",
-            program)
-        check(not place.uses(program), f"pkg-config --static: the service needs {place.uses(program)}")
-        try_service(place, program, "pkg-config, static")
+        for name, compiler, *more in [("cc", "cc"), ("cc -flto", "cc", "-flto", "-O2"), ("clang", CLANG)]:
+            if not compiler:
+                print("SKIPPED the static library in a program of Clang: it is not there")
+                continue
+            program = place.scratch / f"pc-static {name}"
+            run(compiler, *STRICT, *more, "-static", EXAMPLES / "service.c", *words, *place.pkg_config("--cflags"), "-o", program)
+            check(not place.uses(program), f"pkg-config --static, {name}: the service needs {place.uses(program)}")
+            try_service(place, program, f"pkg-config, static, {name}")
 
 
 def find_package(place):

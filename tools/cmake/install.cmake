@@ -7,7 +7,7 @@ set(dstok_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/dstok)
 install(TARGETS dstok EXPORT dstok-targets)
 install(EXPORT dstok-targets NAMESPACE dstok:: DESTINATION ${dstok_package_dir})
 
-# Where the library is shared, a static one is made of the same objects and stands beside it.
+# Where the library is shared, a static one stands beside it.
 if(BUILD_SHARED_LIBS)
   add_library(dstok_static STATIC ${dstok_parts})
   add_library(dstok::dstok_static ALIAS dstok_static)
