@@ -1,13 +1,69 @@
 /* SPDX-License-Identifier: MIT */
-/* Pure functions on byte ranges. The versions in scalar/ are the definition of right. */
+/* Pure functions on byte ranges, one table of them for each instruction set. The versions in scalar/ are the
+ * definition of right. */
 #ifndef DSTOK_SIMD_SIMD_H
 #define DSTOK_SIMD_SIMD_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* First byte of text[0, len) that is not part of well-formed UTF-8, or len. */
+/* Instruction sets, each a superset of what the ones before it need on its machine. */
+typedef enum dstok__tier {
+    DSTOK__TIER_SCALAR,
+    DSTOK__TIER_AVX2,   /* x86-64 with AVX2, BMI1, BMI2, POPCNT */
+    DSTOK__TIER_AVX512, /* ... and AVX-512 F, BW, VL, VBMI, VBMI2 */
+    DSTOK__TIER_NEON,   /* AArch64 */
+    DSTOK__N_TIERS
+} dstok__tier;
+
+/* The classes of 64 bytes of text: bit i of a mask belongs to byte i. Each ASCII byte is in exactly one of the
+ * first six, or in none when it is a control character that is no white space. Bytes of longer characters are in
+ * `high`. */
+typedef struct dstok__classes {
+    uint64_t upper, lower; /* A-Z, a-z */
+    uint64_t digit;        /* 0-9 */
+    uint64_t sign;         /* !-/ :-@ [-` {-~ */
+    uint64_t newline;      /* 0A 0D */
+    uint64_t blank;        /* 09 0B 0C 20 */
+    uint64_t high;         /* 80-FF */
+    uint64_t tail;         /* 80-BF: goes on with a character */
+    uint64_t ideograph;    /* first bytes of U+4000..U+9FFF without the hexagrams U+4DC0..U+4DFF: E5-E9, and E4 where
+                              its second byte is in the block, too, and is not B7 */
+    uint64_t space, quote, slash; /* 20, 27, 2F: they are in blank or sign, too */
+} dstok__classes;
+
+/* Functions of one tier. */
+typedef struct dstok__simd {
+    dstok__tier tier;
+    const char *name; /* "scalar", "avx2", "avx512", "neon" */
+
+    /* First byte of text[0, len) that is not part of well-formed UTF-8, or len. */
+    size_t (*utf8_check)(const uint8_t *text, size_t len);
+
+    /* The classes of n blocks of 64 bytes; reads text[0, 64 n) and nothing else. */
+    void (*classify)(const uint8_t *text, size_t n, dstok__classes *out);
+
+    /* The first place in text[0, len) that holds one of the bytes first[0, n), 1 <= n <= 4, or len. */
+    size_t (*find_byte)(const uint8_t *text, size_t len, const uint8_t *first, size_t n);
+
+    /* The places of all set bits of words[0, n), in order, bit i of word k at 64 k + i. Returns how many; may write
+     * up to 64 numbers more than that. */
+    size_t (*positions)(const uint64_t *words, size_t n, uint32_t *out);
+} dstok__simd;
+
+/* The best tier of this machine that is not above `cap` (DSTOK__N_TIERS: no cap). Never NULL. Reads what the CPU can do;
+ * keeps nothing. */
+const dstok__simd *dstok__simd_best(dstok__tier cap);
+
+/* The functions of a tier, or NULL where this build or this machine lacks it. */
+const dstok__simd *dstok__simd_tier(dstok__tier tier);
+
+/* ---- the scalar versions, and what has no other ---- */
+
 size_t dstok__utf8_check(const uint8_t *text, size_t len);
+void dstok__classify(const uint8_t *text, size_t n, dstok__classes *out);
+size_t dstok__find_byte(const uint8_t *text, size_t len, const uint8_t *first, size_t n);
+size_t dstok__positions(const uint64_t *words, size_t n, uint32_t *out);
 
 /* Length of the maximal ill-formed subpart that begins at text[0], len > 0: how many bytes one U+FFFD
  * replaces (Unicode 16.0, 3.9, "U+FFFD Substitution of Maximal Subparts"). 0 when a well-formed character
