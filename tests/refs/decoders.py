@@ -194,7 +194,7 @@ def main():
     except ImportError as missing:
         common.skip(f"{missing}; run with a Python that has tokenizers 0.23.3")
     total, n = collections.Counter(), 0
-    with common.Vocabularies() as vocabularies, multiprocessing.Pool(2) as pool:
+    with common.Vocabularies() as vocabularies, multiprocessing.Pool(2, vary.quiet) as pool:
         numbers = [options.only] if options.only else range(options.files)
         for seed, counts, differing, shown in pool.imap(made_guarded, [(k, options, vocabularies.folder) for k in numbers]):
             total.update(counts)
@@ -203,9 +203,10 @@ def main():
                 print(f"  made {seed}: {differing} differences", *shown, sep="\n", flush=True)
     for what, count in sorted(total.items()):
         print(f"  {count:7} {what}")
-    failed = sum(count for what, count in total.items() if what.startswith("REFUSED") and "more than 16" not in what)
-    print(f"{n} differences")
-    return 1 if n or failed else 0
+    failed = sum(count for what, count in total.items()
+                 if what.startswith(("REFUSED", "FAILED")) and "more than 16" not in what)
+    print(f"{n} differences, {failed} failures")
+    return 1 if n or failed or not total["lists"] else 0
 
 
 if __name__ == "__main__":

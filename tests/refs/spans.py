@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """`dstok encode --offsets hf` against the offsets of Hugging Face tokenizers: made-up files and real vocabularies.
 
-    DSTOK_BIN=build/release/bin/dstok build/venv/bin/python tests/refs/spans.py [--files N] [--texts N] [--seed N] [PATH...]
-Without PATH: N made-up files, of the kinds of vary.py with post_processors that trim spans, then the vocabularies in ../shared.
+    DSTOK_BIN=build/release/bin/dstok build/venv/bin/python tests/refs/spans.py [--files N] [--texts N] [--seed N] [--made] [PATH...]
+Without PATH: N made-up files, of the kinds of vary.py with post_processors that trim spans, then the vocabularies in ../shared;
+with --made only the made-up ones.
 Each text is encoded with and without the template. Of a difference the smallest text that shows it is printed with the file.
 Texts that the reference panics on, or takes apart into other ids, are only counted, and so are files with which it takes all
 the memory that it can get. Exit 1 on a difference."""
@@ -67,6 +68,7 @@ def find_precompiled(vocabularies):
     """A character map of SentencePiece, which only real files have."""
     path = vocabularies.path("nmt_unigram.tokenizer.json")
     if path is None:
+        print("note: ../shared/vocab has no nmt_unigram: no made-up file has a Precompiled normalizer")
         return None
     with open(path, encoding="utf-8") as source:
         return json.load(source)["normalizer"]
@@ -176,7 +178,11 @@ def made(seed, options, folder):
 def made_apart(seed, options, folder, total):
     """In a process of its own, which the reference may end. Gives the differences."""
     def work():
-        sender.send(made(seed, options, folder))
+        vary.quiet()
+        try:
+            sender.send(made(seed, options, folder))
+        except BaseException as trouble:  # dstok failed, or this script
+            sender.send(({"FAILED": 1}, 1, [f"    {type(trouble).__name__}: {trouble}"]))
 
     receiver, sender = multiprocessing.Pipe(False)
     process = multiprocessing.get_context("fork").Process(target=work)
@@ -221,6 +227,7 @@ def main():
     options.add_argument("--texts", type=int, default=100)
     options.add_argument("--seed", default="1")
     options.add_argument("--only", help="one made-up file, by its number")
+    options.add_argument("--made", action="store_true", help="no real vocabularies")
     options.add_argument("paths", nargs="*")
     options = options.parse_args()
     try:
@@ -234,7 +241,7 @@ def main():
         for seed in numbers:
             n += made_apart(seed, options, vocabularies.folder, total)
         paths = options.paths
-        if not paths and not options.only:
+        if not paths and not options.only and not options.made:
             paths = [vocabularies.path(os.path.basename(one)[:-3])
                      for one in sorted(glob.glob(os.path.join(common.SHARED, "vocab", "*.tokenizer.json.xz")))]
         for path in paths:
