@@ -19,6 +19,11 @@ def fail(text):
     failures.append(text)
 
 
+def skip(reason):
+    print(f"SKIPPED: {reason}")
+    sys.exit(77)
+
+
 def sources(*folders, suffixes=(".c", ".h")):
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*")):
@@ -86,8 +91,7 @@ def shared_library():
 def check_symbols():
     lib = shared_library()
     if lib is None:
-        print("SKIPPED: no shared library in this build")
-        sys.exit(77)
+        skip("no shared library in this build")
     out = subprocess.run(["nm", "-D", "--defined-only", lib], check=True, capture_output=True, text=True).stdout
     have = {line.split()[-1].split("@")[0] for line in out.splitlines() if line.split()[-2] in "TDBRVW"}
     want = set(re.findall(r"^    (dstok_\w+);", (ROOT / "tokenizer/dstok.map").read_text(), re.M))
@@ -186,21 +190,36 @@ def check_sizes():
 
 
 # ---- nothing of one machine, nothing unfinished ----
+def git(*arguments):
+    """What git says of this source tree. One that git does not know is skipped: in an unpacked release nobody can tell
+    its files from what was built or put there."""
+    try:
+        done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True)
+    except FileNotFoundError:
+        skip("git is not there, which knows the files to look at")
+    if done.returncode:
+        skip(f"not a checkout that git reads: {done.stderr.strip()}")
+    return done.stdout
+
+
 def check_texts():
-    tracked = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard"], capture_output=True,
-                             text=True)
-    if tracked.returncode:
-        print("SKIPPED: not a git checkout")
-        sys.exit(77)
+    top = pathlib.Path(git("rev-parse", "--show-toplevel").rstrip("\n")).resolve()
+    if top != ROOT:
+        skip(f"this source tree is no checkout of its own, but a folder in that of {top}")
+    names, n = git("ls-files", "-coz", "--exclude-standard").split("\0"), 0
     bad = re.compile(r"(/ho" r"me/|/ro" r"ot/|/wo" r"rk/|/t" r"mp/[a-z])|\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
-    for name in tracked.stdout.splitlines():
+    for name in names:
         path = ROOT / name
         if not path.is_file() or path.suffix in (".json", ".xz", ".bin") or name.startswith("fuzz/seeds"):
             continue
+        n += 1
         for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
             m = bad.search(line)
             if m:
                 fail(f"{name}:{number}: {m[0]!r} does not belong here")
+    print(f"{n} texts")
+    if n < 200:
+        fail(f"only {n} texts were found")
 
 
 CHECKS = {"layers": check_layers, "symbols": check_symbols, "headers": check_headers, "sizes": check_sizes,
