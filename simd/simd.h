@@ -27,8 +27,8 @@ typedef struct dstok__classes {
     uint64_t blank;        /* 09 0B 0C 20 */
     uint64_t high;         /* 80-FF */
     uint64_t tail;         /* 80-BF: goes on with a character */
-    uint64_t ideograph;    /* first bytes of U+4000..U+9FFF without the hexagrams U+4DC0..U+4DFF: E5-E9, and E4 where
-                              its second byte is in the block, too, and is not B7 */
+    uint64_t ideograph;    /* first bytes of U+4E00..U+9F7F: E5-E8; E4 and E9 where the second byte is in the block,
+                              too, and is at least B8 behind E4, below BE behind E9 */
     uint64_t space, quote, slash; /* 20, 27, 2F: they are in blank or sign, too */
 } dstok__classes;
 

@@ -33,8 +33,9 @@ void dstok__classify(const uint8_t *text, size_t n, dstok__classes *out) {
         for (size_t i = 0; i < 64; i++) {
             uint64_t bit = (uint64_t)1 << i;
             classify_byte(text[i], bit, &m);
-            if (text[i] >= 0xE5 && text[i] <= 0xE9) m.ideograph |= bit;
-            if (text[i] == 0xE4 && i < 63 && text[i + 1] != 0xB7) m.ideograph |= bit;
+            if (text[i] >= 0xE5 && text[i] <= 0xE8) m.ideograph |= bit;
+            if (text[i] == 0xE4 && i < 63 && text[i + 1] >= 0xB8) m.ideograph |= bit;
+            if (text[i] == 0xE9 && i < 63 && text[i + 1] < 0xBE) m.ideograph |= bit;
         }
         out[k] = m;
     }
