@@ -210,6 +210,9 @@ def debian(place):
     first = re.match(r"dstok \(([^)]+)-[^-)]+\)", changes)
     check(first and first[1] == VERSION, f"debian/changelog: {changes.splitlines()[0]}; version.h has {VERSION}")
     control = (ROOT / "debian/control").read_text()
+    addresses = re.search(r"^Maintainer: .*<(.*)>$", control, re.M)[1], re.search(r"^ -- .*<(.*)>  ", changes, re.M)[1]
+    check(len({address.endswith(".invalid") for address in addresses}) == 1,
+          f"debian/: the packager's address is set in one place alone: control {addresses[0]}, changelog {addresses[1]}")
     check(f"\nPackage: libdstok{ABI}\n" in control and f"libdstok{ABI} (= " in control,
           f"debian/control has no libdstok{ABI}: the package is named after DSTOK_ABI_MAJOR")
     check((ROOT / f"debian/libdstok{ABI}.install").exists(), f"debian/libdstok{ABI}.install is missing")
