@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* The cl100k shape on bit masks; what it computes stands in scan_cl100k.c. */
+#include "block_parts.h"
+
+typedef struct carry {
+    uint64_t word, rest;     /* bit 0: the last byte of the block before */
+    uint64_t absorbed;       /* ... is a line end behind signs */
+    uint64_t behind_prefix;  /* the places behind prefixes that are signs */
+    uint64_t forced;         /* begins behind a contraction */
+    unsigned numbers;        /* dstok__cut_threes */
+    dstok__lines lines;
+} carry;
+
+/* What the pattern calls a word, and what is neither that nor a number nor white space. */
+static inline uint64_t word_of(const dstok__kinds *k, bool marks) {
+    return dstok__letters(k) | (marks ? k->mark : 0);
+}
+
+static inline uint64_t rest_of(const dstok__kinds *k, bool marks) {
+    return k->sign | k->other | (marks ? 0 : k->mark);
+}
+
+static inline uint64_t splits_of(const dstok__kinds *k) {
+    return k->valid & ~(k->blank | k->newline);
+}
+
+static inline uint64_t cut_block(dstok__window *w, size_t i, bool marks, int n, carry *c) {
+    const dstok__kinds *k = &w->blocks[i + 1];
+    uint64_t word = word_of(k, marks), rest = rest_of(k, marks), alone = ~DSTOK__BEFORE(k, space);
+    uint64_t words = word & ~(word << 1 | c->word), rests = rest & ~(rest << 1 | c->rest) & alone;
+
+    /* A single sign, not behind a ' ', goes to the word behind it, or begins a contraction. */
+    uint64_t prefixes = rests & dstok__next_in(k, word, word_of(k + 1, marks));
+    uint64_t behind = dstok__step_over(k, prefixes, &c->behind_prefix), forced = c->forced;
+    c->forced = 0;
+    if (prefixes & k->quote)
+        (void)dstok__contractions(w, i, prefixes & k->quote, true, &forced, &c->forced);
+    uint64_t starts = rests | (words & ~behind & ~DSTOK__BEFORE(k, blank)) | forced;
+
+    uint64_t absorbed = dstok__absorbed(k->newline, rest << 1 | c->rest, &c->absorbed);
+    starts |= dstok__cut_lines_of(w, i, k->newline & ~absorbed, splits_of(k), splits_of(k + 1), &c->lines);
+    starts |= n == 1 ? k->number & k->lead : dstok__cut_threes(w, i, &c->numbers);
+    c->word = word >> 63;
+    c->rest = rest >> 63;
+    return starts & k->valid;
+}
+
+static inline void cut(dstok__window *w, bool marks, int n) {
+    carry c;
+    memset(&c, 0, sizeof c);
+    for (size_t i = 0; i < w->n; i++) w->starts[i] = cut_block(w, i, marks, n, &c);
+    dstok__cut_lines_end(w, &c.lines);
+}
+
+void dstok__block_cl100k(dstok__window *w) {
+    cut(w, false, 3);
+}
+
+void dstok__block_qwen2(dstok__window *w) {
+    cut(w, false, 1);
+}
+
+void dstok__block_qwen35(dstok__window *w) {
+    cut(w, true, 1);
+}
