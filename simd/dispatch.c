@@ -1,16 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /* Which functions this machine can run. */
-#include "simd.h"
+#include "tiers.h"
 
 static const dstok__simd scalar = {
     DSTOK__TIER_SCALAR, "scalar", dstok__utf8_check, dstok__classify, dstok__find_byte, dstok__positions,
 };
 
+#if DSTOK__HAVE_X86
+/* What the compiler's runtime found out before main(): the CPU's features as far as the system keeps their registers.
+ * __builtin_cpu_init only reads when that has been done. */
+static int has_avx2(void) {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+}
+#endif
+
 const dstok__simd *dstok__simd_tier(dstok__tier tier) {
-    return tier == DSTOK__TIER_SCALAR ? &scalar : NULL;
+    switch (tier) {
+    case DSTOK__TIER_SCALAR:
+        return &scalar;
+#if DSTOK__HAVE_X86
+    case DSTOK__TIER_AVX2:
+        return has_avx2() ? &dstok__simd_avx2 : NULL;
+#endif
+    default:
+        return NULL;
+    }
 }
 
 const dstok__simd *dstok__simd_best(dstok__tier cap) {
-    (void)cap;
+    for (int tier = DSTOK__N_TIERS - 1; tier > DSTOK__TIER_SCALAR; tier--) {
+        const dstok__simd *simd = tier <= (int)cap ? dstok__simd_tier((dstok__tier)tier) : NULL;
+        if (simd != NULL) return simd;
+    }
     return &scalar;
 }

@@ -51,8 +51,8 @@ typedef struct dstok__simd {
     size_t (*positions)(const uint64_t *words, size_t n, uint32_t *out);
 } dstok__simd;
 
-/* The best tier of this machine that is not above `cap` (DSTOK__N_TIERS: no cap). Never NULL. Reads what the CPU can do;
- * keeps nothing. */
+/* The best tier of this machine that is not above `cap` (DSTOK__N_TIERS: no cap). Never NULL. Reads what the CPU can
+ * do; keeps nothing. */
 const dstok__simd *dstok__simd_best(dstok__tier cap);
 
 /* The functions of a tier, or NULL where this build or this machine lacks it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* UTF-8 checking, one character at a time (Unicode 16.0, table 3-7). */
-#include "../simd.h"
+#include "../tiers.h"
 
 #include <string.h>
 
@@ -58,4 +58,15 @@ size_t dstok__utf8_check(const uint8_t *text, size_t len) {
         i += width;
     }
     return len;
+}
+
+size_t dstok__utf8_check_from(const uint8_t *text, size_t len, size_t from) {
+    for (size_t back = 1; back <= 3 && back <= from; back++) {
+        if (text[from - back] >= 0xC0) {
+            from -= back;
+            break;
+        }
+        if (text[from - back] < 0x80) break;
+    }
+    return from + dstok__utf8_check(text + from, len - from);
 }

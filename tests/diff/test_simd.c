@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* Every function of every tier against the scalar one, with memory that ends and begins at pages without access.
+ * Arguments: how the tiers run ("native" when left out), the seed. */
+#define _DEFAULT_SOURCE /* MAP_ANON */
+#include "../../simd/simd.h"
+#include "../harness/t.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ROOM       ((size_t)1 << 16) /* bytes between the two pages without access */
+#define MAX_FAULTS 20
+
+static t_rng rng = {1};
+
+#ifdef DSTOK_TEST_EXTRA_TIER /* the same source made with other instructions */
+extern const dstok__simd DSTOK_TEST_EXTRA_TIER;
+#endif
+
+/* ---- memory with an edge at both ends ---- */
+
+typedef struct area {
+    uint8_t *begin, *end;
+} area;
+
+static area in_area, out_area;
+
+static area area_new(void) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint8_t *base = mmap(NULL, ROOM + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANON, -1, 0);
+    if (base == MAP_FAILED || mprotect(base + page, ROOM, PROT_READ | PROT_WRITE) != 0) {
+        perror("mmap");
+        exit(1);
+    }
+    return (area){base + page, base + page + ROOM};
+}
+
+/* n bytes at the end of the area, or at its beginning. */
+static uint8_t *at_edge(const area *a, size_t n, int at_end) {
+    return at_end ? a->end - n : a->begin;
+}
+
+static void report(const dstok__simd *simd, const char *what, size_t got, size_t want) {
+    if (++t_failures <= MAX_FAULTS)
+        fprintf(stderr, "%s: %s: %zu, scalar has %zu\n", simd->name, what, got, want);
+}
+
+/* ---- text ---- */
+
+/* The bytes at which the rules of UTF-8 and of the classes change. */
+static const uint8_t turns[] = {0x00, 0x09, 0x0A, 0x0D, 0x20, 0x27, 0x2F, 0x30, 0x41, 0x7A, 0x7F,
+                                0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xB7, 0xB8, 0xBD, 0xBE, 0xBF, 0xC0,
+                                0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xE4, 0xE5, 0xE8, 0xE9, 0xEA, 0xED,
+                                0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF};
+#define N_TURNS ((uint32_t)sizeof turns)
+
+static size_t put_char(uint8_t *to, uint32_t c) {
+    if (c < 0x80) {
+        to[0] = (uint8_t)c;
+        return 1;
+    }
+    size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (size_t i = n - 1; i > 0; i--, c >>= 6) to[i] = (uint8_t)(0x80 | (c & 0x3F));
+    to[0] = (uint8_t)((0xF00u >> n & 0xFF) | c);
+    return n;
+}
+
+/* A character whose length is drawn first, so that all lengths are frequent. */
+static uint32_t any_char(void) {
+    static const uint32_t limits[] = {0, 0x80, 0x800, 0x10000, 0x110000};
+    uint32_t n = t_below(&rng, 4), c = limits[n] + t_below(&rng, limits[n + 1] - limits[n]);
+    return c >= 0xD800 && c < 0xE000 ? 0xFFFD : c;
+}
+
+enum { BYTES, TURNS, ASCII, WORDS, IDEOGRAPHS, CHARS, BROKEN, N_KINDS };
+
+static size_t put_piece(uint8_t *to, int kind) {
+    static const char words[] = "the Cat's 42 a/b\r\n\tX_y ...  ";
+    switch (kind) {
+    case BYTES:
+        to[0] = (uint8_t)t_below(&rng, 256);
+        return 1;
+    case TURNS:
+        to[0] = turns[t_below(&rng, N_TURNS)];
+        return 1;
+    case ASCII:
+        to[0] = (uint8_t)t_below(&rng, 128);
+        return 1;
+    case WORDS:
+        to[0] = (uint8_t)words[t_below(&rng, sizeof words - 1)];
+        return 1;
+    case IDEOGRAPHS:
+        return put_char(to, 0x4D00 + t_below(&rng, 0x5400));
+    default:
+        return put_char(to, any_char());
+    }
+}
+
+static void fill(uint8_t *text, size_t len, int kind) {
+    uint8_t piece[4];
+    size_t i = 0;
+    while (i < len) {
+        size_t n = put_piece(piece, kind);
+        if (n > len - i) { /* no room: end with ASCII */
+            piece[0] = '.';
+            n = 1;
+        }
+        memcpy(text + i, piece, n);
+        i += n;
+    }
+    if (kind == BROKEN && len > 0) text[t_below(&rng, (uint32_t)len)] = turns[t_below(&rng, N_TURNS)];
+}
+
+/* ---- classes ---- */
+
+static void check_classify(const dstok__simd *simd, const uint8_t *text, size_t n) {
+    static dstok__classes want[64];
+    size_t size = n * sizeof *want;
+    dstok__classify(text, n, want);
+    for (int end = 0; end < 2; end++) {
+        uint8_t *out = at_edge(&out_area, size, end);
+        memset(out, end ? 0xAA : 0x55, size);
+        simd->classify(text, n, (dstok__classes *)(void *)out);
+        t_checks++;
+        if (memcmp(out, want, size) != 0) {
+            size_t i = 0;
+            while (out[i] == ((uint8_t *)want)[i]) i++;
+            report(simd, "classify: first different 64-bit mask", i / 8, 0);
+        }
+    }
+}
+
+static void test_classify(const dstok__simd *simd) {
+    uint8_t *block = at_edge(&in_area, 64, 1);
+    for (uint32_t pair = 0; pair < 0x10000; pair++) { /* every two bytes at every place */
+        for (size_t i = 0; i < 64; i++) block[i] = (uint8_t)(i % 2 == 0 ? pair >> 8 : pair);
+        check_classify(simd, block, 1);
+    }
+    for (int round = 0; round < 4000; round++) {
+        size_t n = t_below(&rng, 6), back = round % 3 == 0 ? t_below(&rng, 64) : 0;
+        uint8_t *text = at_edge(&in_area, 64 * n + back, round % 2);
+        fill(text, 64 * n, round % N_KINDS);
+        check_classify(simd, text, n);
+    }
+}
+
+/* ---- one of some bytes ---- */
+
+static void check_find(const dstok__simd *simd, const uint8_t *text, size_t len, const uint8_t *first,
+                       size_t n) {
+    size_t want = dstok__find_byte(text, len, first, n), got = simd->find_byte(text, len, first, n);
+    t_checks++;
+    if (got != want) report(simd, "find_byte", got, want);
+}
+
+static void test_find(const dstok__simd *simd) {
+    for (size_t len = 0; len <= 200; len++) {
+        for (int end = 0; end < 2; end++) {
+            uint8_t *text = at_edge(&in_area, len, end);
+            for (size_t n = 1; n <= 4; n++) {
+                uint8_t first[4], other = (uint8_t)t_below(&rng, 256);
+                for (size_t k = 0; k < 4; k++) first[k] = (uint8_t)(other + 1 + t_below(&rng, 255));
+                uint8_t *list = at_edge(&out_area, n, 1);
+                memcpy(list, first, n);
+                memset(text, other, len);
+                check_find(simd, text, len, list, n);
+                for (size_t i = len; i-- > 0;) { /* each of the bytes at each place, another one behind it */
+                    text[i] = first[t_below(&rng, (uint32_t)n)];
+                    check_find(simd, text, len, list, n);
+                    text[i] = i % 3 == 0 ? text[i] : other;
+                }
+            }
+        }
+    }
+    for (int c = 0; c < 256; c++) { /* every byte among all others */
+        uint8_t text[256], first = (uint8_t)c;
+        for (int i = 0; i < 256; i++) text[i] = (uint8_t)i;
+        check_find(simd, text, 256, &first, 1);
+    }
+}
+
+/* ---- places of bits ---- */
+
+static void check_positions(const dstok__simd *simd, const uint64_t *words, size_t n) {
+    static uint32_t want[64 * 600];
+    size_t count = dstok__positions(words, n, want), room = (count + 64) * sizeof *want;
+    for (int end = 0; end < 2; end++) {
+        uint8_t *out = at_edge(&out_area, room, end);
+        memset(out, 0xAA, room);
+        size_t got = simd->positions(words, n, (uint32_t *)(void *)out);
+        t_checks++;
+        if (got != count || memcmp(out, want, count * sizeof *want) != 0)
+            report(simd, "positions: count", got, count);
+    }
+}
+
+static uint64_t bits_of_density(uint32_t of_64) {
+    uint64_t word = 0;
+    for (uint32_t i = 0; i < 64; i++) word |= (uint64_t)(t_below(&rng, 64) < of_64) << i;
+    return word;
+}
+
+static void test_positions(const dstok__simd *simd) {
+    for (uint32_t i = 0; i < 64; i++) { /* one bit, one hole, a run from each place */
+        uint64_t bit = (uint64_t)1 << i, list[6] = {bit, ~bit, 0 - bit, bit - 1, 0, ~(uint64_t)0};
+        for (size_t k = 0; k < 6; k++) check_positions(simd, list + k, 1);
+        check_positions(simd, list, 6);
+    }
+    for (uint32_t low = 0; low < 0x10000; low++) { /* every two bytes of a word */
+        uint64_t word = (uint64_t)low << (16 * (low % 4));
+        check_positions(simd, &word, 1);
+    }
+    for (uint32_t round = 0; round < 3000; round++) {
+        size_t n = t_below(&rng, 9);
+        uint8_t *words = at_edge(&in_area, 8 * n, round % 2);
+        for (size_t k = 0; k < n; k++) {
+            uint64_t word = bits_of_density(round % 4 == 0 ? t_below(&rng, 65) : round % 32);
+            memcpy(words + 8 * k, &word, 8);
+        }
+        check_positions(simd, (const uint64_t *)(void *)words, n);
+    }
+    static uint64_t many[600]; /* places above 2^15 */
+    for (uint32_t k = 0; k < 600; k++) many[k] = bits_of_density(k % 24);
+    check_positions(simd, many, 600);
+}
+
+/* ---- UTF-8 ---- */
+
+static void check_utf8(const dstok__simd *simd, const uint8_t *text, size_t len) {
+    size_t want = dstok__utf8_check(text, len), got = simd->utf8_check(text, len);
+    t_checks++;
+    if (got != want) report(simd, "utf8_check", got, want);
+}
+
+/* Puts n bytes at a place of a good text, looks, and puts back what was there. */
+static void check_spliced(const dstok__simd *simd, uint8_t *text, size_t len, size_t at, const uint8_t *bytes,
+                          size_t n) {
+    uint8_t saved[4];
+    memcpy(saved, text + at, n);
+    memcpy(text + at, bytes, n);
+    check_utf8(simd, text, len);
+    memcpy(text + at, saved, n);
+}
+
+/* All of one and two bytes, turns behind all of them, all second bytes of long characters; `step` thins them out. */
+static void test_sequences(const dstok__simd *simd, uint8_t *text, size_t len, size_t at, uint32_t step) {
+    for (uint32_t i = t_below(&rng, step); i < 0x10000; i += step) {
+        uint8_t two[2] = {(uint8_t)(i >> 8), (uint8_t)i};
+        check_spliced(simd, text, len, at, two, 2);
+    }
+    for (uint32_t i = t_below(&rng, step); i < 0x8000 * N_TURNS; i += step) {
+        uint8_t three[3] = {(uint8_t)(0x80 + i % 128), (uint8_t)(i / 128 % 256), turns[i / 0x8000]};
+        check_spliced(simd, text, len, at, three, 3);
+    }
+    for (uint32_t i = t_below(&rng, step); i < 16 * 256 * N_TURNS * N_TURNS; i += step) {
+        uint8_t four[4] = {(uint8_t)(0xF0 + i % 16), (uint8_t)(i / 16 % 256), turns[i / 4096 % N_TURNS],
+                           turns[i / 4096 / N_TURNS]};
+        check_spliced(simd, text, len, at, four, 4);
+    }
+}
+
+static void test_utf8_edges(const dstok__simd *simd) {
+    for (size_t at = 0; at < 140;
+         at++) { /* over every edge of 16, 32 and 64 bytes, in texts that end anywhere */
+        size_t len = at + 4 + t_below(&rng, 80);
+        uint8_t *text = at_edge(&in_area, len, 1);
+        memset(text, 'a', len);
+        test_sequences(simd, text, len, at, 499);
+        fill(text, at, at % 2 ? CHARS : IDEOGRAPHS);
+        test_sequences(simd, text, len, at, 499);
+    }
+    uint8_t alone[4];
+    test_sequences(simd, alone, 2, 0, 1000);
+    test_sequences(simd, alone, 4, 0, 3);
+    test_sequences(simd, memset(in_area.begin, 'b', 130), 130, 62, 3);
+}
+
+static void test_utf8(const dstok__simd *simd) {
+    test_utf8_edges(simd);
+    for (size_t len = 0; len <= 200; len++) {
+        for (int kind = 0; kind < N_KINDS; kind++) {
+            for (int end = 0; end < 2; end++) {
+                uint8_t *text = at_edge(&in_area, len, end);
+                fill(text, len, kind);
+                check_utf8(simd, text, len);
+                for (size_t cut = 1; cut <= 4 && cut <= len;
+                     cut++) { /* cut off at the end and at the beginning */
+                    check_utf8(simd, text, len - cut);
+                    check_utf8(simd, text + cut, len - cut);
+                }
+            }
+        }
+    }
+    for (int round = 0; round < 3000; round++) { /* several kinds behind each other, long */
+        size_t len = t_below(&rng, 2000), half = t_below(&rng, (uint32_t)len + 1);
+        uint8_t *text = at_edge(&in_area, len, round % 2);
+        fill(text, half, ASCII + round % 5);
+        fill(text + half, len - half, ASCII + (int)t_below(&rng, 5));
+        check_utf8(simd, text, len);
+    }
+}
+
+/* ---- */
+
+static void test_tier(const dstok__simd *simd, const char *how) {
+    fprintf(stderr, "%s: %s\n", simd->name, how);
+    test_classify(simd);
+    test_find(simd);
+    test_positions(simd);
+    test_utf8(simd);
+}
+
+int main(int argc, char **argv) {
+    const char *how = argc > 1 ? argv[1] : "native";
+    if (argc > 2) rng.state = strtoull(argv[2], NULL, 10);
+    in_area = area_new();
+    out_area = area_new();
+#ifdef DSTOK_TEST_EXTRA_TIER
+    test_tier(&DSTOK_TEST_EXTRA_TIER, how);
+#else
+    static const char *const names[] = {"scalar", "avx2", "avx512", "neon"};
+    for (int tier = DSTOK__TIER_SCALAR; tier < DSTOK__N_TIERS; tier++) {
+        const dstok__simd *simd = dstok__simd_tier((dstok__tier)tier);
+        if (simd != NULL)
+            test_tier(simd, how);
+        else
+            fprintf(stderr, "%s: not run, this machine or this build lacks it\n", names[tier]);
+    }
+    for (int cap = 0; cap <= DSTOK__N_TIERS; cap++) { /* the best is there and not above the cap */
+        const dstok__simd *best = dstok__simd_best((dstok__tier)cap);
+        CHECK(best != NULL && (int)best->tier <= cap && best == dstok__simd_tier(best->tier));
+        for (int tier = (int)best->tier + 1; tier <= cap && tier < DSTOK__N_TIERS; tier++)
+            CHECK(dstok__simd_tier((dstok__tier)tier) == NULL);
+    }
+#endif
+    return t_end();
+}
