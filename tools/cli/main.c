@@ -18,6 +18,7 @@ static const struct {
     {"encode", CLI_ENCODE, cli_encode}, {"decode", CLI_DECODE, cli_decode},
     {"count", CLI_COUNT, cli_count},    {"inspect", CLI_INSPECT, cli_inspect},
     {"train", CLI_TRAIN, cli_train},    {"compile", CLI_COMPILE, cli_compile},
+    {"bench", CLI_BENCH, cli_bench},
 };
 
 #define N_VERBS (sizeof verbs / sizeof *verbs)
@@ -90,7 +91,7 @@ static int show_usage(void) {
 static int unknown_verb(const char *name) {
     return cli_usage("",
                      "unknown verb \"%.40s\"; the verbs of this version are encode, decode, count, inspect, "
-                     "train, compile",
+                     "train, compile, bench",
                      name);
 }
 

@@ -113,12 +113,12 @@ static const struct option options[] = {
      "jsonl: keys of the text; a.b for inner objects (default text)", NULL},
     {"doc-separator", 0, CLI_TEXTS | CLI_TRAIN, CALL, 0, "STRING",
      "text: cut a file into records at STRING; knows \\n \\t \\0 \\xHH", set_separator},
-    {"special", 0, CLI_TEXTS, TEXT, AT(special), "MODE|LIST",
+    {"special", 0, CLI_TEXTS | CLI_BENCH, TEXT, AT(special), "MODE|LIST",
      "control tokens in the text: safe, text, parse, plain, error, or those named, by commas (default safe)",
      NULL},
     {"add-special", 0, CLI_TEXTS, FLAG, AT(add_special), NULL,
      "put the vocabulary's own start and end tokens around", NULL},
-    {"invalid", 0, CLI_TEXTS, CHOICE, AT(invalid), "error|replace|raw",
+    {"invalid", 0, CLI_TEXTS | CLI_BENCH, CHOICE, AT(invalid), "error|replace|raw",
      "bytes that are not UTF-8: refuse, U+FFFD, or as they are", NULL},
     {"strict", 0, CLI_TEXTS, FLAG, AT(strict), NULL, "a character without a token is an error", NULL},
     {"on-error", 0, CLI_TEXTS, CHOICE, AT(on_error), "fail|skip|replace",
@@ -163,13 +163,23 @@ static const struct option options[] = {
      set_weight},
     {"pattern", 0, CLI_ALL, TEXT, AT(pattern), "NAME|REGEX", "how text is cut (.tiktoken files, train)",
      NULL},
-    {"no-scanner", 0, CLI_EVERY & ~CLI_TRAIN, FLAG, AT(no_scanner), NULL,
+    {"no-scanner", 0, (CLI_EVERY & ~CLI_TRAIN) | CLI_BENCH, FLAG, AT(no_scanner), NULL,
      "run the pattern as a regular expression; equal ids", NULL},
-    {"recursive", 0, CLI_EVERY, FLAG, AT(recursive), NULL, "take the files of folders, sorted", NULL},
-    {"no-decompress", 0, CLI_EVERY, FLAG, AT(no_decompress), NULL, "take .gz and .zst data as it is", NULL},
-    {"json", 0, CLI_EVERY & ~CLI_TRAIN, FLAG, AT(json), NULL, "one JSON object a line", NULL},
-    {"threads", 'j', CLI_ALL, NUMBER, AT(threads), "N",
+    {"recursive", 0, CLI_EVERY | CLI_BENCH, FLAG, AT(recursive), NULL, "take the files of folders, sorted",
+     NULL},
+    {"no-decompress", 0, CLI_EVERY | CLI_BENCH, FLAG, AT(no_decompress), NULL,
+     "take .gz and .zst data as it is", NULL},
+    {"json", 0, (CLI_EVERY & ~CLI_TRAIN) | CLI_BENCH, FLAG, AT(json), NULL, "one JSON object a line", NULL},
+    {"threads", 'j', CLI_ALL & ~CLI_BENCH, NUMBER, AT(threads), "N",
      "threads (default: all cores); the output is the same", NULL},
+    {"threads", 'j', CLI_BENCH, NUMBER, AT(threads), "N",
+     "threads that share the documents (default: all cores)", NULL},
+    {"tier", 0, CLI_BENCH, CHOICE, AT(tier), "best|every|scalar|avx2|avx512|neon",
+     "instruction set (default best); every: one measurement for each that runs here", NULL},
+    {"clock", 0, CLI_BENCH, CHOICE, AT(clock), "auto|cpu|wall",
+     "CPU time of all threads, or time that passes (default: cpu for one thread, else wall)", NULL},
+    {"budget", 0, CLI_BENCH, NUMBER, AT(budget), "MS",
+     "time for the repeated passes of one figure (default 500)", NULL},
     {"quiet", 'q', CLI_ALL, FLAG, AT(is_quiet), NULL, "no notes on standard error", NULL},
     {"progress", 0, CLI_ALL, CHOICE, AT(progress), "auto|plain|json|off", "progress on standard error", NULL},
     {"help", 'h', CLI_ALL, FLAG, AT(help), NULL, "this text", NULL},
@@ -330,6 +340,7 @@ static void set_defaults(struct cli_config *c) {
     c->special = NULL;
     c->max_record = INT32_MAX;
     c->weight = c->weight_unit = 1;
+    c->budget = 500;
 }
 
 /* What no single option can tell. */
@@ -341,6 +352,7 @@ static int check_together(struct cli_config *c) {
         return cli_usage(c->verb, "--doc-separator is for --input-format text");
     if (c->separator.n > 0 && c->verb_bit == CLI_DECODE && c->json)
         return cli_usage(c->verb, "--separator does not go with --json");
+    if (c->budget > 3600000) return cli_usage(c->verb, "--budget: at most 3600000 (an hour)");
     if (c->threads > 256) return cli_usage(c->verb, "--threads: at most 256");
     return 0;
 }

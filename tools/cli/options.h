@@ -12,15 +12,18 @@ enum {
     CLI_INSPECT = 8,
     CLI_TRAIN = 16,
     CLI_COMPILE = 32,
+    CLI_BENCH = 64,
     CLI_TEXTS = CLI_ENCODE | CLI_COUNT, /* verbs that turn texts into ids */
     CLI_EVERY = 31,                     /* verbs that read records or vocabularies */
-    CLI_ALL = 63
+    CLI_ALL = 127
 };
 
 enum { CLI_TEXT, CLI_LINES, CLI_JSONL }; /* --input-format */
 enum { CLI_IDS, CLI_IDS_JSONL };         /* --input-format of decode */
 enum { CLI_ERROR_FAIL, CLI_ERROR_SKIP, CLI_ERROR_REPLACE };
 enum { CLI_OFFSETS_NONE = 3, CLI_OFFSETS_HF = 4 }; /* the others are DSTOK_UNIT_* */
+enum { CLI_CLOCK_AUTO, CLI_CLOCK_CPU, CLI_CLOCK_WALL };
+enum { CLI_TIER_BEST, CLI_TIER_EVERY, CLI_TIER_NAMED }; /* --tier; behind them those with a name */
 enum { CLI_PROGRESS_AUTO, CLI_PROGRESS_PLAIN, CLI_PROGRESS_JSON, CLI_PROGRESS_OFF };
 
 /* An input as named on the command line. The weight is weight / weight_unit (train). */
@@ -62,6 +65,9 @@ struct cli_config {
     const char *output;
     int order;
     uint64_t weight, weight_unit;
+    /* bench */
+    int tier, clock;
+    uint64_t budget; /* ms */
 
     struct cli_input *inputs;
     size_t n_inputs;

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* What dstok bench prints: an object for programs, a table with bars for people. */
+#include "bench.h"
+
+#include <dstok/version.h>
+
+/* ---- JSON */
+
+static void put_string(struct cli_buf *out, const char *key, const char *value) {
+    cli_buf_printf(out, "\"%s\":", key);
+    cli_json_text(out, value);
+    cli_buf_char(out, ',');
+}
+
+/* Three digits behind the point for what is small. */
+static void put_number(struct cli_buf *out, const char *key, double value) {
+    cli_buf_printf(out, "\"%s\":%.*f,", key, value < 100 ? 3 : 1, value);
+}
+
+static void put_speed(struct cli_buf *out, const struct bench *b, const char *key, int figure) {
+    if (b->speed[figure] > 0)
+        put_number(out, key, b->speed[figure]);
+    else
+        cli_buf_printf(out, "\"%s\":null,", key);
+}
+
+static void put_digest(struct cli_buf *out, const char *key, const uint8_t digest[32]) {
+    cli_buf_printf(out, "\"%s\":", key);
+    cli_json_hex(out, digest, 32);
+    cli_buf_char(out, ',');
+}
+
+static void put_stages(struct cli_buf *out, const struct bench *b) {
+    cli_buf_text(out, "\"stages\":{");
+    put_speed(out, b, "utf8", BENCH_UTF8);
+    put_speed(out, b, "encode", BENCH_WARM);
+    put_speed(out, b, "spans", BENCH_SPANS);
+    put_speed(out, b, "count", BENCH_COUNT);
+    put_speed(out, b, "decode", BENCH_DECODE);
+    out->n--; /* the last comma */
+    cli_buf_text(out, "}}\n");
+}
+
+void bench_put_json(struct cli_buf *out, const struct bench *b) {
+    cli_buf_char(out, '{');
+    put_string(out, "file", b->file->name);
+    cli_buf_printf(out, "\"version\":\"%d.%d.%d\",", DSTOK_VERSION_MAJOR, DSTOK_VERSION_MINOR,
+                   DSTOK_VERSION_PATCH);
+    put_string(out, "tier", b->tier);
+    cli_buf_printf(out, "\"threads\":%zu,", b->n_threads);
+    put_string(out, "clock", b->by_cpu ? "cpu" : "wall");
+    cli_buf_printf(out, "\"bytes\":%zu,\"documents\":%zu,\"tokens\":%zu,", b->n_text, b->n_docs, b->n_tokens);
+    put_number(out, "load_ms", b->load_ms);
+    put_number(out, "first_ms", b->first_ms);
+    put_number(out, "load_mb", b->load_mb);
+    put_number(out, "rss_mb", b->rss_mb);
+    put_speed(out, b, "cold", BENCH_COLD);
+    put_speed(out, b, "unseen", BENCH_UNSEEN);
+    put_speed(out, b, "warm", BENCH_WARM);
+    put_speed(out, b, "big", BENCH_BIG);
+    put_speed(out, b, "count", BENCH_COUNT);
+    put_speed(out, b, "decode", BENCH_DECODE);
+    put_digest(out, "ids_sha256", b->ids_hash);
+    if (b->speed[BENCH_BIG] > 0) put_digest(out, "big_sha256", b->big_hash);
+    cli_buf_printf(out, "\"lossless\":%s,", b->is_lossless ? "true" : "false");
+    put_stages(out, b);
+}
+
+/* ---- the table */
+
+struct row {
+    const char *name;
+    int figure, has_bar;
+};
+
+static const struct row rows[] = {
+    {"first pass", BENCH_COLD, 1},      {"its second half", BENCH_UNSEEN, 1}, {"again", BENCH_WARM, 1},
+    {"with spans", BENCH_SPANS, 1},     {"only counted", BENCH_COUNT, 1},     {"one document", BENCH_BIG, 1},
+    {"decoded again", BENCH_DECODE, 0}, {"UTF-8 check", BENCH_UTF8, 0},
+};
+
+#define N_ROWS (sizeof rows / sizeof *rows)
+
+static double tokens_per_byte(const struct bench *b, int figure) {
+    if (figure == BENCH_UNSEEN) return (double)b->unseen_tokens / (double)b->unseen_bytes;
+    return (double)b->n_tokens / (double)b->n_text;
+}
+
+static void put_bar(struct cli_buf *out, double share, size_t width) {
+    size_t n = (size_t)(share * (double)width + 0.5);
+
+    cli_buf_text(out, n > 0 ? "  " : "");
+    while (n-- > 0) cli_buf_text(out, "\xE2\x96\x88");
+}
+
+static void put_row(struct cli_buf *out, const struct bench *b, const struct row *row, double most,
+                    size_t width) {
+    double value = b->speed[row->figure];
+
+    cli_buf_printf(out, "  %-16s", row->name);
+    if (value > 0)
+        cli_buf_printf(out, " %9.1f", value);
+    else
+        cli_buf_printf(out, " %9s", "-");
+    if (value > 0 && row->figure != BENCH_UTF8)
+        cli_buf_printf(out, " %10.2f", value * tokens_per_byte(b, row->figure));
+    if (value > 0 && row->has_bar) put_bar(out, value / most, width);
+    cli_buf_char(out, '\n');
+}
+
+/* Bars have one scale, in which the fastest way of encoding fills the line. */
+static void put_rows(struct cli_buf *out, const struct bench *b) {
+    size_t columns = cli_out_columns(), width = columns > 60 ? columns - 42 : 18, i;
+    double most = 0;
+
+    for (i = 0; i < N_ROWS; i++)
+        if (rows[i].has_bar && b->speed[rows[i].figure] > most) most = b->speed[rows[i].figure];
+    cli_buf_printf(out, "  %-16s %9s %10s\n", "", "MB/s", "Mtokens/s");
+    for (i = 0; i < N_ROWS; i++) put_row(out, b, &rows[i], most, width);
+}
+
+static const char *plural(size_t n) {
+    return n == 1 ? "" : "s";
+}
+
+void bench_put_table(struct cli_buf *out, const struct bench *b) {
+    const struct cli_config *c = b->config;
+    double tokens = b->n_tokens > 0 ? (double)b->n_tokens : 1;
+
+    cli_buf_printf(out, "%s: %zu bytes, %zu document%s, %zu token%s of %.2f bytes\n", cli_input_name(b->file),
+                   b->n_text, b->n_docs, plural(b->n_docs), b->n_tokens, plural(b->n_tokens),
+                   (double)b->n_text / tokens);
+    cli_buf_printf(out, "vocabulary %s, dstok %d.%d.%d, %s, %zu thread%s, %s time\n",
+                   c->n_vocabs ? c->vocabs[0] : "default", DSTOK_VERSION_MAJOR, DSTOK_VERSION_MINOR,
+                   DSTOK_VERSION_PATCH, b->tier, b->n_threads, plural(b->n_threads),
+                   b->by_cpu ? "CPU" : "wall");
+    cli_buf_printf(
+        out, "loading %.1f ms, first call %.2f ms; largest memory %.1f MiB loading, %.1f MiB with all ids\n",
+        b->load_ms, b->first_ms, b->load_mb, b->rss_mb);
+    if (!b->is_lossless)
+        cli_buf_text(out, "decoding does not give this text back: the vocabulary changes it\n");
+    put_rows(out, b);
+    cli_buf_char(out, '\n');
+}
