@@ -14,6 +14,7 @@ static const char *const texts[] = {
     "hello world, lo and behold: 12345  \n\n  x",
     "<s>hello</s> <|end|> caf\xC3\xA9 e\xCC\x81 \xE7\x9A\x84\xF0\x9F\x98\x80",
     "   lll ooo heheheheh\tLOW",
+    "\xF0\x9F\x98 hell \xF0\xF0\xF0", /* not UTF-8 */
 };
 
 /* Two vocabularies that between them have every part: scanner and PCRE2, byte and character atoms, normalisers,
@@ -177,6 +178,27 @@ static void seal(uint8_t *block, size_t n) {
     memcpy(block, &head, sizeof head);
 }
 
+/* Encodes a text under one combination of options, and decodes it. */
+static void use_options(const dstok_tokenizer *tok, dstok_encoder *enc, const char *text, uint32_t which) {
+    dstok_encode_options o = DSTOK_ENCODE_OPTIONS_INIT;
+    dstok_tokens t = {0};
+    char out[512];
+    size_t n = strlen(text);
+    char *exact = malloc(n + (n == 0)); /* ends with its memory */
+    if (exact == NULL) exit(1);
+    memcpy(exact, text, n);
+    o.special = (int)(which % 6);
+    o.add_special = 1;
+    o.span_style = which / 6 % 2 != 0 ? DSTOK_SPANS_HF : DSTOK_SPANS_EXACT;
+    o.invalid = (int)(which / 12 % 3);
+    o.strict = which / 36 % 2 != 0;
+    if (dstok_encode_view(enc, exact, n, &o, &t, NULL) == DSTOK_OK) {
+        for (int mode = DSTOK_DECODE_LOSSLESS; mode <= DSTOK_DECODE_RAW; mode++)
+            (void)!dstok_decode(tok, t.ids, t.n, mode, 0, out, sizeof out, &n, NULL, NULL);
+    }
+    free(exact);
+}
+
 /* Uses all of a vocabulary whose bytes are anything. */
 static void use(const dstok_tokenizer *tok) {
     dstok_encoder *enc = NULL;
@@ -193,16 +215,11 @@ static void use(const dstok_tokenizer *tok) {
     for (size_t i = 0; dstok_tokenizer_warning(tok, i) != NULL; i++)
         (void)strlen(dstok_tokenizer_warning(tok, i));
     if (dstok_encoder_new(tok, &enc) != DSTOK_OK) return;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        dstok_encode_options o = DSTOK_ENCODE_OPTIONS_INIT;
-        dstok_tokens t = {0};
-        char out[512];
-        size_t n;
-        o.special = (int)(i % 4);
-        o.add_special = 1;
-        if (dstok_encode_view(enc, texts[i], strlen(texts[i]), &o, &t, NULL) != DSTOK_OK) continue;
-        for (int mode = DSTOK_DECODE_LOSSLESS; mode <= DSTOK_DECODE_RAW; mode++)
-            (void)!dstok_decode(tok, t.ids, t.n, mode, 0, out, sizeof out, &n, NULL, NULL);
+    for (uint32_t i = 0; i < 24; i++) {
+        static uint32_t turn; /* goes on from block to block, through all combinations of text and options */
+        use_options(tok, enc, texts[turn % (sizeof texts / sizeof *texts)],
+                    turn / (sizeof texts / sizeof *texts));
+        turn++;
     }
     dstok_encoder_free(enc);
 }
@@ -282,6 +299,119 @@ static void test_head(void) {
     }
 }
 
+/* ---- forged with sense: right in each part, but not as a whole ---- */
+
+/* A copy of the block of load_source(which). */
+static uint8_t *copy_block(int which, size_t *n) {
+    dstok_tokenizer *tok = load_source(which);
+    const void *bytes = dstok_tokenizer_compiled(tok, n);
+    uint8_t *block = malloc(*n);
+    if (block == NULL) exit(1);
+    memcpy(block, bytes, *n);
+    dstok_tokenizer_free(tok);
+    return block;
+}
+
+static void *section(uint8_t *block, dstok__section s) {
+    return block + ((dstok__head *)(void *)block)->sections[s].at;
+}
+
+/* The sealed block must not open, and says why; NULL: it must. */
+static void check_opens(uint8_t *block, size_t n, const char *says) {
+    dstok_tokenizer *tok = NULL;
+    dstok_error err = {.text = ""};
+    seal(block, n);
+    CHECK_EQ(load(block, n, NULL, &tok, &err), says == NULL ? DSTOK_OK : DSTOK_E_FORMAT);
+    CHECK(says == NULL || strstr(err.text, says) != NULL);
+    dstok_tokenizer_free(tok);
+}
+
+static const struct contradiction {
+    int which;
+    uint32_t model, set, clear;
+    bool has_bare; /* a character behind the ids */
+    const char *says;
+} contradictions[] = {
+    {0, DSTOK__MODEL_MERGES, 0, 0, false, NULL},
+    {0, DSTOK__MODEL_SCORES, 0, 0, false, "its model"},
+    {0, DSTOK__MODEL_MERGES, DSTOK__T_LATE_FALLBACK, DSTOK__T_PLAIN_ATOMS, false, "its model"},
+    {0, DSTOK__MODEL_RANKS, DSTOK__T_UNUSED, 0, false, "its model"},
+    {0, DSTOK__MODEL_MERGES, DSTOK__T_CHAR_ATOMS, 0, false, "its model"},
+    {1, DSTOK__MODEL_MERGES, 0, 0, false, NULL},
+    {1, DSTOK__MODEL_MERGES, 0, 0, true, "its model"},
+    {1, DSTOK__MODEL_MERGES, DSTOK__T_UNUSED, 0, false, "its model"},
+    {1, DSTOK__MODEL_MERGES, DSTOK__T_LATE_FALLBACK, 0, false, "its model"},
+    {1, DSTOK__MODEL_SCORES, DSTOK__T_LATE_FALLBACK | DSTOK__T_UNUSED, 0, true, NULL},
+    {1, DSTOK__MODEL_SCORES, DSTOK__T_PLAIN_ATOMS, 0, false, "its model"},
+    {1, DSTOK__MODEL_SCORES, 0, DSTOK__T_CHAR_ATOMS, false, "its model"},
+};
+
+static void test_contradictions(void) {
+    for (size_t i = 0; i < sizeof contradictions / sizeof *contradictions; i++) {
+        const struct contradiction *c = &contradictions[i];
+        int before = t_failures;
+        size_t n;
+        uint8_t *block = copy_block(c->which, &n);
+        dstok__head *h = (dstok__head *)(void *)block;
+        h->model = c->model;
+        h->options = (h->options | c->set) & ~c->clear;
+        if (c->has_bare) {
+            dstok__ref *refs = section(block, DSTOK__S_TEXTS);
+            refs[h->n_ids] = refs[5]; /* over some flags, which are next */
+            h->sections[DSTOK__S_TEXTS].n++;
+            h->n_bare = 1;
+        }
+        check_opens(block, n, c->says);
+        if (t_failures > before) fprintf(stderr, "  contradiction %zu\n", i);
+        free(block);
+    }
+}
+
+/* Trimming reads the characters of texts: they must have some. */
+static void test_trimmed(void) {
+    size_t n;
+    uint8_t *block = copy_block(1, &n), *strings = section(block, DSTOK__S_STRINGS);
+    const dstok__ref *refs = section(block, DSTOK__S_TEXTS);
+    strings[refs[13].at] = 0xF0; /* "lo" */
+    check_opens(block, n, NULL);
+    ((dstok__head *)(void *)block)->options |= DSTOK__T_TRIM;
+    check_opens(block, n, "the text of a token");
+    free(block);
+}
+
+/* Two raw bytes that are no character, merged to what is taken apart again: the report names a byte and reads no
+ * further. */
+static void test_raw_bytes(void) {
+    size_t n;
+    uint8_t *block = copy_block(1, &n), *flags = section(block, DSTOK__S_FLAGS);
+    dstok__head *h = (dstok__head *)(void *)block;
+    dstok__pair *table = section(block, DSTOK__S_PAIRS);
+    size_t cap = (size_t)h->sections[DSTOK__S_PAIRS].n, i = dstok__pair_home(UINT64_MAX, h->seed, cap);
+    while (table[i].rank != DSTOK__NO_RANK) i = i + 1 == cap ? 0 : i + 1;
+    table[i] = (dstok__pair){UINT64_MAX, 0, 4};
+    flags[4] |= DSTOK__TOKEN_UNUSED;
+    h->model = DSTOK__MODEL_SCORES;
+    h->options = DSTOK__T_CHAR_ATOMS | DSTOK__T_UNUSED;
+    seal(block, n);
+    dstok_tokenizer *tok = NULL;
+    dstok_error err = {.text = ""};
+    CHECK_EQ(load(block, n, NULL, &tok, &err), DSTOK_OK);
+    dstok_encoder *enc = fixture_encoder(tok);
+    dstok_encode_options o = DSTOK_ENCODE_OPTIONS_INIT;
+    dstok_tokens t = {0};
+    char *text = malloc(2); /* ends with its memory */
+    if (text == NULL) exit(1);
+    memset(text, 0xF0, 2);
+    o.invalid = DSTOK_INVALID_RAW;
+    o.strict = 1;
+    CHECK_EQ(dstok_encode_view(enc, text, 2, &o, &t, &err), DSTOK_E_UNKNOWN);
+    CHECK(strstr(err.text, "byte 0xF0") != NULL);
+    free(text);
+    dstok_encoder_free(enc);
+    dstok_tokenizer_free(tok);
+    free(block);
+}
+
 static void test_versions(void) {
     dstok_tokenizer *tok = load_source(0), *out = NULL;
     size_t n;
@@ -322,6 +452,9 @@ int main(void) {
     test_versions();
     test_head();
     test_mutants();
+    test_contradictions();
+    test_trimmed();
+    test_raw_bytes();
     test_default();
     return t_end();
 }

@@ -178,7 +178,8 @@ static dstok_status put_left_over(putting *p, size_t begin, size_t end) {
             DSTOK_TRY(dstok__job_push_part(p->j, ids[text[i]], i, i + 1, false));
         return DSTOK_OK;
     }
-    DSTOK_TRY(dstok__job_unknown(p->j, begin, end));
+    /* Raw bytes are no characters, even where a forged file has merged some. */
+    DSTOK_TRY(dstok__job_unknown(p->j, begin, p->j->is_raw ? begin + 1 : end));
     if (tok->unk_id == DSTOK__NO_ID) return put_pending(p);
     if (p->has_unknown && (tok->options & DSTOK__T_FUSE_UNK)) {
         p->unknown_end = end;

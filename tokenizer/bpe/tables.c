@@ -220,6 +220,16 @@ static bool is_step(const opening *o, const dstok__op_row *row) {
            (row->kind != DSTOK__STEP_FIXED || row->length > 0);
 }
 
+/* What the encoder takes for granted of the model: only scores leave characters behind merging, and they merge
+ * characters. */
+static bool is_model(const dstok__head *h) {
+    bool chars = (h->options & DSTOK__T_CHAR_ATOMS) != 0, scores = h->model == DSTOK__MODEL_SCORES;
+    if (chars && (h->options & DSTOK__T_PLAIN_ATOMS)) return false;
+    if (scores) return chars;
+    return h->model < DSTOK__MODEL_SCORES && h->n_bare == 0 &&
+           (h->options & (DSTOK__T_LATE_FALLBACK | DSTOK__T_UNUSED)) == 0;
+}
+
 static dstok_status check_ops(const opening *o) {
     const dstok__tables *t = o->t;
     const dstok__head *h = t->head;
@@ -232,9 +242,19 @@ static dstok_status check_ops(const opening *o) {
     if (!is_inside(o, h->prefix) || !is_inside(o, h->suffix) || h->prefix.n > DSTOK__MAX_AFFIX ||
         h->suffix.n > DSTOK__MAX_AFFIX)
         return bad(o, "a prefix or suffix");
-    if (h->model > DSTOK__MODEL_SCORES || h->plan.strip_char > 0x10FFFF || h->plan.first_drops > 0x10FFFF ||
+    if (!is_model(h) || h->plan.strip_char > 0x10FFFF || h->plan.first_drops > 0x10FFFF ||
         (h->plan.last_suffix_n != 0 && h->plan.last_suffix_n != h->suffix.n))
         return bad(o, "its model or decoder");
+    return DSTOK_OK;
+}
+
+/* Trimming spans counts the characters of these texts. */
+static dstok_status check_trimmed(const opening *o) {
+    const uint32_t needed = DSTOK__T_TRIM | DSTOK__T_CHAR_ATOMS;
+    if ((o->t->head->options & needed) != needed) return DSTOK_OK;
+    for (size_t i = 0; i < dstok__tables_n(o->t, DSTOK__S_TEXTS); i++) {
+        if (!is_text(o, o->t->texts[i])) return bad(o, "the text of a token");
+    }
     return DSTOK_OK;
 }
 
@@ -262,5 +282,6 @@ dstok_status dstok__tables_open(dstok__tables *t, const uint8_t *block, size_t n
     DSTOK_TRY(check_rows(&o, t->raw, dstok__tables_n(t, DSTOK__S_RAW)));
     DSTOK_TRY(check_rows(&o, t->normalized, dstok__tables_n(t, DSTOK__S_NORMALIZED)));
     DSTOK_TRY(check_ops(&o));
+    DSTOK_TRY(check_trimmed(&o));
     return check_strings(&o);
 }
