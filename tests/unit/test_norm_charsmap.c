@@ -380,6 +380,25 @@ static void test_cycle(void) {
     free(text);
 }
 
+/* A forged unit with the label 0: no key holds a NUL, so it leads nowhere, and its text, longer than any may be, is not
+ * used. */
+static void test_nul(void) {
+    static blob b;
+    memset(&b, 0, sizeof b);
+    b.units[0] = 256u << 10;
+    b.units[256] = 1u << 8 | (256u ^ 300u) << 10;
+    b.units[300] = 1u << 31;
+    b.used[300] = true;
+    for (b.texts_n = 0; b.texts_n < MAX_TEXTS; b.texts_n += 2) memcpy(b.texts + b.texts_n, "\u00E9", 2);
+    write_blob(&b);
+    dstok__norm op = precompiled(&b);
+    for (int which = 0; which < 2; which++) {
+        CHECK_EQ(apply(&op, "\0", 1), DSTOK_OK);
+        CHECK(norm.len == 1 && norm.text[0] == '\0');
+        op.kind = DSTOK__NORM_SPM;
+    }
+}
+
 /* Every byte of a map changed in several ways: refused, or safe to run; results stay UTF-8 within the
  * bound. */
 static void test_damaged(void) {
@@ -435,6 +454,7 @@ int main(void) {
     test_graphemes();
     test_broken();
     test_cycle();
+    test_nul();
     test_damaged();
     test_failing_heap();
     dstok__normalized_free(&norm);

@@ -37,7 +37,7 @@ static node root(const dstok__charsmap *map) {
     return (node){child_offset(unit_at(map, 0)), false};
 }
 
-/* Goes on by one byte. */
+/* Goes on by one byte, which is not 0: no key holds one, so where it leads was not checked. */
 static bool step(const dstok__charsmap *map, node *at, uint8_t byte) {
     uint32_t i = at->base ^ byte;
     if (i >= map->n_units) return false;
@@ -77,7 +77,7 @@ bool dstok__charsmap_longest(const dstok__charsmap *map, const uint8_t *s, size_
     if (map->n_units == 0) return false;
     node at = root(map), best = at;
     if (len > MAX_KEY) len = MAX_KEY;
-    for (size_t i = 0; i < len && step(map, &at, s[i]); i++) {
+    for (size_t i = 0; i < len && s[i] != 0 && step(map, &at, s[i]); i++) {
         if (!at.has_text || (i + 1 < len && dstok__is_continuation(s[i + 1]))) continue;
         best = at;
         rule->used = i + 1;
