@@ -12,6 +12,7 @@ NORMALIZERS = ["identity", "nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf"]
 USER_DEFINED = ["<u>", "ab", "\u4f60", "the", " x", "1", "</x>", "e\u0301", "\u2581q"]
 CONTROL = ["<ctl>", "<|im_start|>", "[INST]"]
 CONTROL_PIECE, UNUSED = 3, 5
+UNESCAPED = b"\x1a\x02\x28\x00"  # one more normalizer_spec, with escape_whitespaces = false: it joins the first
 
 
 class SentencePiece:
@@ -136,6 +137,10 @@ def train(rng, path):
         with open(path, "wb") as target:
             target.write(with_unused(data, set(rng.sample(range(n), n // 5))))
         chosen["unused"] = n // 5
+    if rng.random() < 0.2:
+        with open(path, "ab") as target:
+            target.write(UNESCAPED)
+        chosen["escape_whitespaces"] = False
     return chosen
 
 

@@ -341,7 +341,7 @@ static dstok_status set_normalizer(loader *l) {
 
 /* The blank that was put before the text is taken away again, as SentencePiece does it. */
 static void set_decoder(loader *l) {
-    bool strips = l->escapes && (l->prefix || l->removes);
+    bool strips = l->prefix || l->removes; /* whether or not it was written as U+2581 */
     l->s->decs[l->s->n_decs++] =
         (dstok__dec){.kind = DSTOK__DEC_SPM, .start = !strips ? 0 : l->removes ? 2 : 1};
 }

@@ -125,7 +125,8 @@ dstok_status dstok__spec_warn(dstok__spec *s, dstok_error *err, const char *form
 }
 
 int dstok__byte_of_name(const char *text, size_t n) {
-    int byte = dstok__dec_byte(text, n);
-    bool lower = n == 6 && ((text[3] >= 'a' && text[3] <= 'f') || (text[4] >= 'a' && text[4] <= 'f'));
-    return lower ? -1 : byte;
+    char name[8];
+    int byte = dstok__dec_byte(text, n); /* it takes other spellings, too */
+    snprintf(name, sizeof name, "<0x%02X>", (unsigned)byte & 0xFF);
+    return byte >= 0 && memcmp(text, name, n) == 0 ? byte : -1;
 }
