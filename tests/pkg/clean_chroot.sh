@@ -49,7 +49,7 @@ fresh() {
 say "1. the packages, built by a user without a network"
 fresh "$base.build"
 mkdir -p "$base.build/build/dstok-$version"
-if git -C "$root" rev-parse >/dev/null 2>&1; then
+if [ "$(git -C "$root" rev-parse --show-toplevel 2>/dev/null)" = "$root" ]; then
     (cd "$root" && git ls-files -co --exclude-standard -z | tar c --null -T - --ignore-failed-read) |
         tar x -C "$base.build/build/dstok-$version"
 else
