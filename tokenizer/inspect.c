@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The inspection calls: what a loaded vocabulary holds. */
+#include "base/sized.h"
 #include "bpe/model.h"
 
 #include <string.h>
@@ -19,9 +20,11 @@ static const char *words(const dstok_tokenizer *tok, size_t i) {
     return dstok__tables_string(&tok->t, tok->t.words[i]);
 }
 
-void dstok_tokenizer_info(const dstok_tokenizer *tok, dstok_info *info) {
+dstok_status dstok_tokenizer_info(const dstok_tokenizer *tok, dstok_info *info) {
+    if (tok == NULL) return DSTOK_E_INVAL;
+    DSTOK_TRY(
+        dstok__sized_check(info, DSTOK__SIZE_TO(dstok_info, is_compiled), "info", "DSTOK_INFO_INIT", NULL));
     dstok_info all = {
-        .struct_size = info->struct_size,
         .format = words(tok, 0),
         .scanner = scanner_name(tok),
         .normalizer = words(tok, 1),
@@ -37,7 +40,8 @@ void dstok_tokenizer_info(const dstok_tokenizer *tok, dstok_info *info) {
         .unk_id = tok->unk_id,
         .is_compiled = tok->is_compiled,
     };
-    memcpy(info, &all, info->struct_size < sizeof all ? info->struct_size : sizeof all);
+    dstok__sized_write(info, &all, sizeof all);
+    return DSTOK_OK;
 }
 
 const char *dstok_tokenizer_step(const dstok_tokenizer *tok, size_t i) {

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Loading: which format a file has, which side file belongs to it, and the finished tokenizer. */
+#include "base/sized.h"
 #include "bpe/model.h"
 #include "file.h"
 
 #include "../data/vocab/default_vocab.h"
+
+#include <dstok/version.h>
 
 #include <string.h>
 
@@ -55,6 +58,11 @@ static bool is_compressed(const char *data, size_t n) {
            starts(data, n, "BZh", 3) || starts(data, n, "PK\x03\x04", 4);
 }
 
+static dstok_status own_pretokenizer(loading *l, const char *what) {
+    return dstok__fail(l->err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0,
+                       "%s has its own pretokenizer; a pattern is for rank files (.tiktoken)", what);
+}
+
 static dstok_status fill_from_json(loading *l, const char *data, size_t n, const char *side, size_t side_n) {
     if (is_tekken(data, n)) return dstok__load_tekken(&l->spec, data, n, l->err);
     DSTOK_TRY(dstok__load_hf(&l->spec, data, n, side, side_n, l->err));
@@ -70,9 +78,7 @@ static dstok_status fill_spec(loading *l, const char *data, size_t n, const char
     if (is_compressed(data, n))
         return dstok__fail(l->err, DSTOK_E_UNSUPPORTED, 0, 0,
                            "not supported: a compressed vocabulary file; unpack it first");
-    if ((json || gguf || model) && l->pattern != NULL)
-        return dstok__fail(l->err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0,
-                           "this file has its own pretokenizer; a pattern is for rank files (.tiktoken)");
+    if ((json || gguf || model) && l->pattern != NULL) return own_pretokenizer(l, "this file");
     if (json) return fill_from_json(l, data, n, side, side_n);
     if (gguf) return dstok__load_gguf(&l->spec, data, n, l->err);
     if (model) return dstok__load_sentencepiece(&l->spec, data, n, l->err);
@@ -108,17 +114,29 @@ static dstok_status load_bytes(loading *l, const char *data, size_t n, const cha
     if (!gguf) DSTOK_TRY(check_size(l, n));
     if (!dstok__is_tables(data, n)) return build(l, data, n, side, side_n);
     if (l->pattern == NULL) return copy_tables(l, data, n);
-    return dstok__fail(l->err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0,
-                       "a .dstok file has its own pretokenizer; a pattern is for rank files (.tiktoken)");
+    return own_pretokenizer(l, "a .dstok file");
 }
 
 /* ---- the public calls ---- */
 
-static dstok_status begin(const dstok_load_options *options, dstok_error *detail, dstok_error *err,
-                          loading *l) {
-    dstok_load_options o = DSTOK_LOAD_OPTIONS_INIT;
-    if (options != NULL)
-        memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
+static dstok_status read_options(const dstok_load_options *given, dstok_load_options *o, dstok_error *err) {
+    *o = (dstok_load_options)DSTOK_LOAD_OPTIONS_INIT;
+    if (given == NULL) return DSTOK_OK;
+    DSTOK_TRY(dstok__sized_check(given, DSTOK__SIZE_TO(dstok_load_options, flags), "load_options",
+                                 "DSTOK_LOAD_OPTIONS_INIT", err));
+    dstok__sized_read(o, sizeof *o, given);
+    if ((o->flags & ~DSTOK_LOAD_NO_SCANNER) == 0) return DSTOK_OK;
+    return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "unknown flags 0x%x", o->flags);
+}
+
+/* `given` is what to load, NULL when the caller gave nothing. */
+static dstok_status begin(const void *given, const dstok_load_options *options, dstok_tokenizer **out,
+                          dstok_error *detail, dstok_error *err, loading *l) {
+    dstok_load_options o;
+    if (given == NULL || out == NULL)
+        return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "%s is NULL",
+                           out == NULL ? "the place for the tokenizer" : "what to load");
+    DSTOK_TRY(read_options(options, &o, err));
     const dstok_alloc *al = o.alloc != NULL ? o.alloc : &dstok__default_alloc;
     *detail = (dstok_error){.status = DSTOK_OK};
     *l = (loading){.pattern = o.pattern, .flags = o.flags, .err = detail};
@@ -149,8 +167,15 @@ dstok_status dstok_tokenizer_load_memory(const void *data, size_t n, const void 
                                          dstok_error *err) {
     loading l;
     dstok_error detail;
-    DSTOK_TRY(begin(options, &detail, err, &l));
+    const void *given = side == NULL && side_n > 0 ? NULL : n > 0 ? data : "";
+    DSTOK_TRY(begin(given, options, out, &detail, err, &l));
     return end(&l, load_bytes(&l, data, n, side, side_n), out, err);
+}
+
+static dstok_status open_default(loading *l) {
+    if (l->pattern != NULL) return own_pretokenizer(l, "the built-in vocabulary");
+    return dstok__model_open(l->tok, (uint8_t *)(uintptr_t)dstok__default_vocab, dstok__default_vocab_size,
+                             DSTOK__BLOCK_STATIC, false, l->flags, l->err);
 }
 
 dstok_status dstok_tokenizer_load_default(const dstok_load_options *options, dstok_tokenizer **out,
@@ -161,11 +186,8 @@ dstok_status dstok_tokenizer_load_default(const dstok_load_options *options, dst
         return dstok__fail(err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET, 0,
                            "this build has no embedded vocabulary; name a file");
     }
-    DSTOK_TRY(begin(options, &detail, err, &l));
-    dstok_status status =
-        dstok__model_open(l.tok, (uint8_t *)(uintptr_t)dstok__default_vocab, dstok__default_vocab_size,
-                          DSTOK__BLOCK_STATIC, false, l.flags, l.err);
-    return end(&l, status, out, err);
+    DSTOK_TRY(begin(dstok__default_vocab, options, out, &detail, err, &l));
+    return end(&l, open_default(&l), out, err);
 }
 
 /* ---- files ---- */
@@ -238,9 +260,7 @@ static dstok_status load_read(loading *l, const char *path) {
 static dstok_status load_mapped(loading *l, const char *path, bool is_tables) {
     uint8_t *data = NULL;
     size_t n = 0;
-    if (is_tables && l->pattern != NULL)
-        return dstok__fail(l->err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0,
-                           "a .dstok file has its own pretokenizer; a pattern is for rank files (.tiktoken)");
+    if (is_tables && l->pattern != NULL) return own_pretokenizer(l, "a .dstok file");
     DSTOK_TRY(dstok__map_file(path, is_tables, &data, &n, l->err));
     if (is_tables) return dstok__model_open(l->tok, data, n, DSTOK__BLOCK_MAPPED, true, l->flags, l->err);
     dstok_status status = build(l, (const char *)data, n, NULL, 0);
@@ -253,7 +273,7 @@ dstok_status dstok_tokenizer_load(const char *path, const dstok_load_options *op
     loading l;
     dstok_error detail;
     uint8_t head[8];
-    DSTOK_TRY(begin(options, &detail, err, &l));
+    DSTOK_TRY(begin(path, options, out, &detail, err, &l));
     size_t n = dstok__peek_file(path, head, sizeof head);
     bool is_tables = dstok__is_tables(head, n), is_gguf = n >= 4 && memcmp(head, "GGUF", 4) == 0;
     dstok_status status = is_tables || is_gguf ? load_mapped(&l, path, is_tables) : load_read(&l, path);
@@ -265,6 +285,13 @@ void dstok_tokenizer_free(dstok_tokenizer *tok) {
     dstok__model_free(tok);
     dstok_alloc al = tok->al; /* it lives inside of what is freed */
     dstok__free(&al, tok, sizeof *tok);
+}
+
+#define TEXT_OF(number)  #number
+#define VERSION(a, b, c) TEXT_OF(a) "." TEXT_OF(b) "." TEXT_OF(c)
+
+const char *dstok_version(void) {
+    return VERSION(DSTOK_VERSION_MAJOR, DSTOK_VERSION_MINOR, DSTOK_VERSION_PATCH);
 }
 
 const char *dstok_pattern_name(size_t i) {

@@ -140,7 +140,7 @@ static size_t keep_characters(uint8_t *s, size_t n) {
 }
 
 size_t gen_tokens(t_rng *rng, const dstok_tokenizer *tok, uint8_t *out, size_t max) {
-    dstok_info info = {.struct_size = sizeof info};
+    dstok_info info = DSTOK_INFO_INIT;
     dstok_tokenizer_info(tok, &info);
     size_t n = 0, want = 1 + t_below(rng, (uint32_t)max);
     for (int tries = 0; n < want && tries < 1000; tries++) {

@@ -97,7 +97,7 @@ static void check_same_tokens(dstok_encoder *a, dstok_encoder *b, const char *te
 }
 
 static void check_same(const dstok_tokenizer *a, const dstok_tokenizer *b) {
-    dstok_info x = {.struct_size = sizeof x}, y = {.struct_size = sizeof y};
+    dstok_info x = DSTOK_INFO_INIT, y = DSTOK_INFO_INIT;
     dstok_tokenizer_info(a, &x);
     dstok_tokenizer_info(b, &y);
     CHECK_STR(x.format, y.format);
@@ -202,7 +202,7 @@ static void use_options(const dstok_tokenizer *tok, dstok_encoder *enc, const ch
 /* Uses all of a vocabulary whose bytes are anything. */
 static void use(const dstok_tokenizer *tok) {
     dstok_encoder *enc = NULL;
-    dstok_info info = {.struct_size = sizeof info};
+    dstok_info info = DSTOK_INFO_INIT;
     dstok_tokenizer_info(tok, &info);
     for (uint32_t id = 0; id < info.n_ids && id < 2000; id++) {
         const void *p;

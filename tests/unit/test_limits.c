@@ -96,7 +96,7 @@ static void test_many_merges(void) {
                                   0x4E00 + i, 0x4E00 + k);
     n += (size_t)snprintf(json + n, cap - n, "]}}");
     dstok_tokenizer *tok = NULL;
-    dstok_info info = {.struct_size = sizeof info};
+    dstok_info info = DSTOK_INFO_INIT;
     dstok_error err = {.text = ""};
     CHECK_EQ(dstok_tokenizer_load_memory(json, n, NULL, 0, NULL, &tok, &err), DSTOK_OK);
     free(json);

@@ -2,6 +2,7 @@
 /* The encoding calls: text -> added tokens -> normaliser -> added tokens -> pretokens -> merges. */
 #include "job.h"
 
+#include "../base/sized.h"
 #include "../../simd/simd.h"
 
 #include <string.h>
@@ -40,6 +41,11 @@ static dstok_status check_options(job *j, size_t len) {
         return dstok__fail(j->err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0,
                            "unknown value of special, invalid or span_style");
     }
+    for (size_t i = 0; i < j->opt.n_allowed; i++) {
+        if (j->opt.allowed == NULL || !(dstok_token_flags(j->tok, j->opt.allowed[i]) & DSTOK_TOKEN_ADDED))
+            return dstok__fail(j->err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0,
+                               "allowed[%zu] is no id of an added token of this vocabulary", i);
+    }
     size_t total = 0;
     for (size_t i = 0; i < j->n_segments; i++) {
         int special = j->segments[i].special;
@@ -68,11 +74,21 @@ static bool forbids_control(const job *j) {
     return false;
 }
 
-static dstok_status run(job *j, const void *text, size_t len) {
+static dstok_status set_options(job *j, const dstok_encode_options *options) {
+    j->opt = (dstok_encode_options)DSTOK_ENCODE_OPTIONS_INIT;
+    if (options == NULL) return DSTOK_OK;
+    DSTOK_TRY(dstok__sized_check(options, DSTOK__SIZE_TO(dstok_encode_options, span_style), "encode_options",
+                                 "DSTOK_ENCODE_OPTIONS_INIT", j->err));
+    dstok__sized_read(&j->opt, sizeof j->opt, options);
+    return DSTOK_OK;
+}
+
+static dstok_status run(job *j, const dstok_encode_options *options, const void *text, size_t len) {
     dstok_encoder *enc = j->enc;
     enc->report = (dstok_report){
         .first_unknown = DSTOK_NO_OFFSET, .first_invalid = DSTOK_NO_OFFSET, .first_special = DSTOK_NO_OFFSET};
     enc->out.n = 0;
+    DSTOK_TRY(set_options(j, options));
     DSTOK_TRY(check_options(j, len));
     j->source = text;
     j->source_len = len;
@@ -86,21 +102,15 @@ static dstok_status run(job *j, const void *text, size_t len) {
     return push_template(j, false);
 }
 
-static void set_options(job *j, const dstok_encode_options *options) {
-    j->opt = (dstok_encode_options)DSTOK_ENCODE_OPTIONS_INIT;
-    if (options == NULL) return;
-    size_t size = options->struct_size < sizeof j->opt ? options->struct_size : sizeof j->opt;
-    memcpy(&j->opt, options, size);
-}
-
 static dstok_status start(dstok_encoder *enc, const void *text, size_t len, const dstok_segment *segments,
                           size_t n_segments, const dstok_encode_options *options, bool store,
                           dstok_error *err) {
+    if (enc == NULL || (text == NULL && len > 0) || (segments == NULL && n_segments > 0))
+        return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "the encoder, text or segments are NULL");
     dstok_error detail = {.status = DSTOK_OK};
     job j = {.enc = enc, .tok = enc->tok, .segments = segments, .n_segments = n_segments, .err = &detail};
-    set_options(&j, options);
     enc->out.store = store;
-    dstok_status status = run(&j, text, len);
+    dstok_status status = run(&j, options, text, len);
     if (status == DSTOK_OK) return status;
     if (detail.status == DSTOK_OK) {
         const char *what = status == DSTOK_E_NOMEM ? "out of memory" : "a size limit was met";
@@ -159,7 +169,7 @@ static size_t scaled(size_t a, size_t b, size_t c) {
 
 size_t dstok_encode_bound(const dstok_tokenizer *tok, size_t len, const dstok_encode_options *options) {
     job j = {.tok = tok};
-    set_options(&j, options);
+    if (set_options(&j, options) != DSTOK_OK) return SIZE_MAX;
     size_t bytes = scaled(len, j.opt.invalid == DSTOK_INVALID_REPLACE ? 3 : 1, 0);
     /* A normaliser or pretokenizer that puts text before each stretch can do so for each byte. */
     size_t each = dstok__pretok_bound(tok->pretok, dstok__normalizer_bound(tok->normalizer, 1));
@@ -186,6 +196,7 @@ static dstok_status make_scratch(dstok_encoder *enc) {
 }
 
 dstok_status dstok_encoder_new(const dstok_tokenizer *tok, dstok_encoder **out) {
+    if (tok == NULL || out == NULL) return DSTOK_E_INVAL;
     const dstok_alloc *al = &tok->al;
     dstok_encoder *enc = dstok__alloc_zeroed(al, 1, sizeof *enc);
     if (enc == NULL) return DSTOK_E_NOMEM;

@@ -34,6 +34,8 @@ static bool names_a_token(const char *text) {
 
 static dstok_status check(const char *text, size_t i, dstok_error *err) {
     char shown[64];
+    if (text == NULL)
+        return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "special token %zu is NULL", i);
     size_t n = strlen(text);
     if (n == 0) return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "special token %zu is empty", i);
     dstok__quote(text, n, shown, sizeof shown);

@@ -34,15 +34,13 @@ static int write_compiled(const dstok_tokenizer *tok, const char *output) {
 int cli_compile(struct cli_config *c) {
     const char *vocab, *output;
     dstok_tokenizer *tok = NULL;
-    dstok_info info;
+    dstok_info info = DSTOK_INFO_INIT;
     int rc = find_names(c, &vocab, &output);
 
     if (rc == 0) rc = cli_vocab_load(c, vocab, &tok);
     if (rc == 0) rc = write_compiled(tok, output);
     if (rc == 0) {
-        memset(&info, 0, sizeof info);
-        info.struct_size = sizeof info;
-        dstok_tokenizer_info(tok, &info);
+        (void)dstok_tokenizer_info(tok, &info);
         cli_note("%s: %llu tokens, %llu merges, from %s", strcmp(output, "-") ? output : "standard output",
                  (unsigned long long)info.n_tokens, (unsigned long long)info.n_merges, info.format);
     }

@@ -247,13 +247,11 @@ static int show_token(const struct cli_config *c, const dstok_tokenizer *tok, st
 
 static int inspect_one(struct cli_config *c, const char *name, const dstok_tokenizer *tok,
                        struct cli_buf *out) {
-    dstok_info info;
+    dstok_info info = DSTOK_INFO_INIT;
 
     if (c->token) return show_token(c, tok, out);
     if (c->align) return cli_show_alignment(c, tok, out);
-    memset(&info, 0, sizeof info);
-    info.struct_size = sizeof info;
-    dstok_tokenizer_info(tok, &info);
+    (void)dstok_tokenizer_info(tok, &info);
     (c->json ? describe_json : describe)(out, tok, &info, name ? name : "default");
     return 0;
 }

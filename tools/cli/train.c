@@ -165,11 +165,9 @@ static int feed_group(struct training *t, const struct cli_files *all, int words
 }
 
 static void tell_result(const struct training *t) {
-    dstok_train_result r;
+    dstok_train_result r = DSTOK_TRAIN_RESULT_INIT;
 
-    memset(&r, 0, sizeof r);
-    r.struct_size = sizeof r;
-    dstok_trainer_result(t->trainer, &r);
+    (void)dstok_trainer_result(t->trainer, &r);
     cli_note("%llu pretokens (%llu distinct), %llu ids, %llu merges, the last of count %llu; %s",
              (unsigned long long)r.n_pretokens, (unsigned long long)r.n_words, (unsigned long long)r.n_ids,
              (unsigned long long)r.n_merges, (unsigned long long)r.last_count,

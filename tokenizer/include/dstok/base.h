@@ -49,6 +49,10 @@ typedef int dstok_status;
  *  Owns: nothing; the string is static.   Threads: safe.   Since: 0.1 */
 DSTOK_API const char *dstok_status_name(dstok_status status);
 
+/** The version of the library that runs, e.g. "0.1.0"; <dstok/version.h> has that of the headers.
+ *  Owns: nothing; the string is static.   Threads: safe.   Since: 0.1 */
+DSTOK_API const char *dstok_version(void);
+
 /** Detail of a failure. Every call that takes one accepts NULL; on success it is left untouched.
  *  offset  byte offset into the input or file the call was given; UINT64_MAX when no place applies
  *  line    1-based line of that offset when the input is a text file, else 0

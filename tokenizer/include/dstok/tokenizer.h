@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokenizers, encoders, decoding and counting: the calls most programs need. */
+/* Tokenizers, encoders, decoding and counting: the calls most programs need.
+ *
+ * Pointers must not be NULL but where the text allows it. Calls that load or encode, dstok_encoder_new and
+ * dstok_tokenizer_info answer E_INVAL to a NULL object, path, data or text (a text of 0 bytes may be NULL); the others
+ * do not look.
+ *
+ * Structures that begin with struct_size are made with their _INIT macro. A struct_size below that of the first version
+ * of the structure (0, say) is E_INVAL. Of a longer one than the library knows, what it knows counts. */
 #ifndef DSTOK_TOKENIZER_H
 #define DSTOK_TOKENIZER_H
 
@@ -24,8 +31,8 @@ typedef struct dstok_encoder dstok_encoder;
 /** How to load. Zero is the default of every field; set struct_size with DSTOK_LOAD_OPTIONS_INIT.
  *  alloc    memory source of the tokenizer and of encoders made from it; NULL: malloc. Copied.
  *  pattern  for a bare .tiktoken file: a name ("cl100k_base", ...: dstok_pattern_name) or a regular
- *      expression
- *  flags    DSTOK_LOAD_* */
+ *      expression; E_INVAL for all other files, and for the built-in vocabulary
+ *  flags    DSTOK_LOAD_*; E_INVAL for others */
 typedef struct dstok_load_options {
     size_t struct_size;
     const dstok_alloc *alloc;
@@ -46,7 +53,7 @@ typedef struct dstok_load_options {
  *  out      [out] the tokenizer; untouched on failure
  *  Returns: DSTOK_OK; E_IO (text names the file and the system's reason); E_FORMAT, E_UNSUPPORTED,
  *      E_DUPLICATE, E_TRUNCATED, E_UTF8 (offset and line in the file); E_LIMIT; E_NOMEM; E_VERSION;
- *      E_CHECKSUM (.dstok); E_INVAL (a pattern is needed, unknown, or out of place).
+ *      E_CHECKSUM (.dstok); E_INVAL (a pattern is needed, unknown, or out of place; options; NULL).
  *  Owns: out, to be given to dstok_tokenizer_free.   Threads: safe.
  *  Cost: O(file); for rank files also O(sum of squared token lengths), bounded.
  *  Source: docs/formats.md.   Since: 0.1 */
@@ -64,7 +71,7 @@ DSTOK_API DSTOK_NODISCARD dstok_status dstok_tokenizer_load_memory(const void *d
                                                                    dstok_tokenizer **out, dstok_error *err);
 
 /** Load the vocabulary that is embedded in the library (data/vocab; trained on Chinese, English and code).
- *  Returns: DSTOK_OK; E_NOMEM; E_UNSUPPORTED when the library was built without it.
+ *  Returns: DSTOK_OK; E_NOMEM; E_UNSUPPORTED when the library was built without it; E_INVAL (options).
  *  Owns: out, to be given to dstok_tokenizer_free.   Threads: safe.   Since: 0.1 */
 DSTOK_API DSTOK_NODISCARD dstok_status dstok_tokenizer_load_default(const dstok_load_options *options,
                                                                     dstok_tokenizer **out, dstok_error *err);
@@ -101,11 +108,14 @@ typedef struct dstok_info {
     uint32_t unk_id;        /**< id for unknown characters; UINT32_MAX: none */
     int is_compiled;        /**< it came from a .dstok file; format is that of the file it was made from */
 } dstok_info;
+#define DSTOK_INFO_INIT                                                                                      \
+    { sizeof(dstok_info), NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** Describe a vocabulary.
- *  info  [in,out] info->struct_size must be set; fields up to that size are filled
+ *  info  [in,out] made with DSTOK_INFO_INIT; fields up to its struct_size are filled
+ *  Returns: DSTOK_OK; E_INVAL (struct_size, NULL; *info untouched), the only way to fail.
  *  Threads: safe.   Since: 0.1 */
-DSTOK_API void dstok_tokenizer_info(const dstok_tokenizer *tok, dstok_info *info);
+DSTOK_API dstok_status dstok_tokenizer_info(const dstok_tokenizer *tok, dstok_info *info);
 
 /** The i-th pretokenizer step as text, e.g. `Split(Regex, Isolated) \p{N}{1,3}`; NULL past the last.
  *  Owns: lives as long as tok.   Threads: safe.   Since: 0.1 */
@@ -168,7 +178,7 @@ enum {
  *  invalid         DSTOK_INVALID_*
  *  add_special     non-zero: put the file's template (BOS, EOS, ...) around the ids
  *  strict          non-zero: E_UNKNOWN where a character has no token (else it is counted in the report)
- *  allowed, n_allowed  ids for DSTOK_SPECIAL_LIST; read during the call
+ *  allowed, n_allowed  ids of added tokens for DSTOK_SPECIAL_LIST; read during the call. Another id is E_INVAL
  *  span_style      DSTOK_SPANS_* */
 typedef struct dstok_encode_options {
     size_t struct_size;
@@ -204,7 +214,8 @@ typedef struct dstok_report {
 } dstok_report;
 
 /** Make an encoder for one thread. tok must outlive it.
- *  Returns: DSTOK_OK; E_NOMEM.   Owns: out, to be given to dstok_encoder_free.   Threads: safe.   Since: 0.1 */
+ *  Returns: DSTOK_OK; E_NOMEM; E_INVAL (NULL).   Owns: out, to be given to dstok_encoder_free.   Threads: safe.
+ *  Since: 0.1 */
 DSTOK_API DSTOK_NODISCARD dstok_status dstok_encoder_new(const dstok_tokenizer *tok, dstok_encoder **out);
 
 /** Free an encoder; NULL allowed.   Since: 0.1 */
@@ -225,8 +236,8 @@ DSTOK_API void dstok_encoder_free(dstok_encoder *enc);
  *  flags  [out] DSTOK_FLAG_* of each token, shape (cap,), or NULL
  *  n      [out] tokens written; on E_SPACE tokens needed
  *  Returns: DSTOK_OK; E_SPACE (arrays unspecified); E_UTF8, E_SPECIAL, E_UNKNOWN (err->offset = byte in
- *      text); E_LIMIT (input too large, regex work limit); E_INVAL (unknown policy); E_NOMEM. After any
- *      failure the encoder is usable.
+ *      text); E_LIMIT (input too large, regex work limit); E_INVAL (options: struct_size, an unknown policy,
+ *      an id in allowed; text NULL with len > 0); E_NOMEM. After any failure the encoder is usable.
  *  Owns: nothing kept.   Threads: safe for distinct enc.
  *  Cost: O(len log m), m = longest pretoken in bytes; patterns that run through PCRE2 may cost more.
  *  Source: Sennrich, Haddow, Birch, ACL 2016 (P16-1162); rules in docs/formats.md.   Since: 0.1 */
@@ -244,7 +255,8 @@ typedef struct dstok_tokens {
 } dstok_tokens;
 
 /** As dstok_encode, into memory that the encoder owns and grows (21 bytes a token): no second call
- *  needed.
+ *  needed. That memory stays until the encoder ends, so one text of 1 GB that makes 300 million tokens holds 6 GB:
+ *  encode long files in records where they have some (lines, documents).
  *  out  [out] untouched on failure.   Since: 0.1 */
 DSTOK_API DSTOK_NODISCARD dstok_status dstok_encode_view(dstok_encoder *enc, const void *text, size_t len,
                                                          const dstok_encode_options *options,
@@ -305,7 +317,8 @@ DSTOK_API DSTOK_NODISCARD dstok_status dstok_count(dstok_encoder *enc, const voi
                                                    const dstok_encode_options *options, size_t *n,
                                                    dstok_error *err);
 
-/** Upper bound of the n of dstok_encode for len bytes, whatever they are; SIZE_MAX when it does not fit. It
+/** Upper bound of the n of dstok_encode for len bytes, whatever they are; SIZE_MAX when it does not fit, or for
+ *  options with a bad struct_size. It
  *  is len plus the template for most vocabularies; replacement of ill-formed bytes and normalisers multiply
  *  it.
  *  options  [in] NULL = defaults

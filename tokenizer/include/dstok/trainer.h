@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Training of byte-level BPE vocabularies. */
+/* Training of byte-level BPE vocabularies. NULL where a pointer is wanted is E_INVAL. */
 #ifndef DSTOK_TRAINER_H
 #define DSTOK_TRAINER_H
 
@@ -20,7 +20,7 @@ enum {
 /** How to train. Zero is the default of every field but vocab_size.
  *  vocab_size      ids in all: special tokens, the 256 bytes and the merges
  *  min_frequency   a pair that occurs less often is not merged; 0 = 2
- *  pattern         name or regular expression of the pretokenizer; NULL = "o200k_base"
+ *  pattern         name (dstok_pattern_name) or regular expression of the pretokenizer; NULL = "o200k_base"
  *  specials        special tokens, first ids in the given order; shape (n_specials,), NUL-terminated
  *  max_token_length  a pair whose bytes add up to this or more is never merged; 0 = no limit
  *  order           DSTOK_TRAIN_ORDER_*
@@ -43,9 +43,9 @@ typedef struct dstok_train_options {
     { sizeof(dstok_train_options), NULL, 0, 0, NULL, NULL, 0, 0, 0, NULL, NULL }
 
 /** Start a run. Strings of the options are copied.
- *  Returns: DSTOK_OK; E_INVAL (vocab_size too small or above 2^24, unknown order or pattern name, a special
- *           token that is empty, double, not UTF-8 or like a token: docs/training.md); E_LIMIT; E_FORMAT or
- *           E_UNSUPPORTED (pattern); E_NOMEM.
+ *  Returns: DSTOK_OK; E_INVAL (struct_size, vocab_size too small or above 2^24, unknown order or pattern name, a
+ *           special token that is empty, double, not UTF-8 or like a token: docs/training.md); E_LIMIT; E_FORMAT
+ *           or E_UNSUPPORTED (pattern); E_NOMEM.
  *  Owns: out, to be given to dstok_trainer_free.   Since: 0.1 */
 DSTOK_API DSTOK_NODISCARD dstok_status dstok_trainer_new(const dstok_train_options *options,
                                                          dstok_trainer **out, dstok_error *err);
@@ -79,9 +79,13 @@ typedef struct dstok_train_result {
     uint64_t last_count; /**< count of the last merge */
     int full;            /**< vocab_size was reached; else no pair met min_frequency */
 } dstok_train_result;
+#define DSTOK_TRAIN_RESULT_INIT                                                                              \
+    { sizeof(dstok_train_result), 0, 0, 0, 0, 0, 0 }
 
-/** Results of dstok_trainer_run.   Since: 0.1 */
-DSTOK_API void dstok_trainer_result(const dstok_trainer *trainer, dstok_train_result *result);
+/** Results of dstok_trainer_run.
+ *  result  [in,out] made with DSTOK_TRAIN_RESULT_INIT; fields up to its struct_size are filled
+ *  Returns: DSTOK_OK; E_INVAL (struct_size, NULL; *result untouched), the only way to fail.   Since: 0.1 */
+DSTOK_API dstok_status dstok_trainer_result(const dstok_trainer *trainer, dstok_train_result *result);
 
 /** The vocabulary as the text of a tokenizer.json.
  *  out, cap, n  bytes, two-call sizing as dstok_decode
