@@ -78,7 +78,7 @@ static void test_bpe(void) {
     CHECK(s->n_steps == 1 && dstok__family_find(s->steps, 1) != NULL);
     CHECK_STR(dstok__family_find(s->steps, 1)->name, "qwen2");
     CHECK(s->n_decs == 1 && s->decs[0].kind == DSTOK__DEC_BYTE_LEVEL);
-    CHECK(util_warning(s, "\"qwen2\", with NFC") != NULL);
+    CHECK(util_warning(s, "\"qwen2\", with NFC as in") != NULL);
     CHECK_EQ(s->n_template, 3);
     CHECK(s->template_items[0].id == 5 && s->template_items[1].is_text && s->template_items[2].id == 6);
     CHECK_EQ(s->unk_id, DSTOK__NO_ID);
@@ -122,43 +122,57 @@ static void test_blank_in_merge(void) {
 static const struct name_case {
     const char *name, *family; /* NULL: PCRE2 */
     size_t n_steps;
-    bool nfc, whole;
+    enum { NONE, NFC, NFKC } norm;
+    bool whole;
 } names[] = {
-    {"gpt-2", "gpt2", 1, false, false},
-    {"phi-2", "gpt2", 1, false, false},
-    {"mpt", "gpt2", 1, true, false},
-    {"olmo", "gpt2", 1, true, false},
-    {"llama-bpe", "cl100k", 1, false, true},
-    {"llama3", "cl100k", 1, false, true},
-    {"llama-v3", "cl100k", 1, false, true},
-    {"smaug-bpe", "cl100k", 1, false, true},
-    {"dbrx", "cl100k", 1, false, false},
-    {"chatglm-bpe", "cl100k", 1, false, true},
-    {"glm4", "cl100k", 1, false, true},
-    {"qwen2", "qwen2", 1, true, false},
-    {"deepseek-r1-qwen", "qwen2", 1, true, false},
-    {"stablelm2", "qwen2", 1, true, true},
-    {"qwen35", "qwen35", 1, true, false},
-    {"gpt-4o", "o200k", 1, false, true},
-    {"llama4", "o200k", 1, false, true},
-    {"minimax-m2", "o200k", 1, false, false},
-    {"tekken", "tekken", 1, false, true},
-    {"smollm", "smollm", 2, false, false},
-    {"starcoder", "smollm", 2, false, false},
-    {"refact", "smollm", 2, false, false},
-    {"command-r", "smollm", 2, true, false},
-    {"falcon", NULL, 5, false, false},
-    {"deepseek-v3", "deepseek_v3", 3, false, false},
-    {"joyai-llm", "deepseek_v3", 3, false, false},
-    {"deepseek-coder", NULL, 5, false, false},
-    {"deepseek-llm", NULL, 6, false, false},
-    {"bloom", NULL, 1, false, false},
-    {"kimi-k2", NULL, 1, false, true},
+    {"gpt-2", "gpt2", 1, NONE, false},
+    {"phi-2", "gpt2", 1, NONE, false},
+    {"mpt", "gpt2", 1, NFC, false},
+    {"olmo", "gpt2", 1, NFC, false},
+    {"modern-bert", "gpt2", 1, NFC, false},
+    {"llama-bpe", "cl100k", 1, NONE, true},
+    {"llama3", "cl100k", 1, NONE, true},
+    {"llama-v3", "cl100k", 1, NONE, true},
+    {"smaug-bpe", "cl100k", 1, NONE, true},
+    {"dbrx", "cl100k", 1, NONE, false},
+    {"chatglm-bpe", "cl100k", 1, NONE, true},
+    {"glm4", "cl100k", 1, NONE, true},
+    {"glm5", "cl100k", 1, NONE, true},
+    {"qwen2", "qwen2", 1, NFC, false},
+    {"deepseek-r1-qwen", "qwen2", 1, NFC, false},
+    {"stablelm2", "qwen2", 1, NFC, true},
+    {"qwen35", "qwen35", 1, NFC, false},
+    {"gpt-4o", "o200k", 1, NONE, true},
+    {"llama4", "o200k", 1, NONE, true},
+    {"minimax-m2", "o200k", 1, NFC, false},
+    {"tekken", "tekken", 1, NONE, true},
+    {"smollm", "smollm", 2, NONE, false},
+    {"starcoder", "smollm", 2, NONE, false},
+    {"refact", "smollm", 2, NONE, false},
+    {"mellum2", "smollm", 2, NONE, false},
+    {"command-r", "smollm", 2, NFC, false},
+    {"exaone", "smollm", 2, NFKC, false},
+    {"falcon", NULL, 5, NONE, false},
+    {"deepseek-v3", "deepseek_v3", 3, NONE, false},
+    {"joyai-llm", "deepseek_v3", 3, NONE, false},
+    {"hunyuan-dense", "deepseek_v3", 3, NONE, false},
+    {"deepseek-coder", NULL, 5, NONE, false},
+    {"deepseek-llm", NULL, 6, NONE, false},
+    {"spark2_5", NULL, 4, NONE, false},
+    {"bailingmoe", NULL, 1, NFC, false},
+    {"bailingmoe2", NULL, 1, NFC, false},
+    {"llada-moe", NULL, 1, NFC, false},
+    {"seed-coder", NULL, 1, NFC, false},
+    {"minicpm5", NULL, 2, NONE, false},
+    {"laguna", NULL, 2, NONE, false},
+    {"tiny_aya", NULL, 2, NONE, false},
+    {"bloom", NULL, 1, NONE, false},
+    {"kimi-k2", NULL, 1, NONE, true},
 };
 
 static void test_names(void) {
-    static const char *const refused[] = {"default",    "viking", "poro-chat", "exaone",
-                                          "jina-v2-de", "gpt-2 ", ""};
+    static const char *const refused[] = {"default", "viking",   "poro-chat", "exaone4", "pixtral",
+                                          "lfm2",    "midm-2.0", "falcon3",   "gpt-2 ",  ""};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct name_case *c = &names[i];
         loaded l;
@@ -170,7 +184,11 @@ static void test_names(void) {
         const dstok__family *family = dstok__family_find(l.s.steps, l.s.n_steps);
         CHECK((family == NULL) == (c->family == NULL));
         if (family != NULL && c->family != NULL) CHECK_STR(family->name, c->family);
-        CHECK_EQ(l.s.n_norms, c->nfc);
+        CHECK_EQ(l.s.n_norms, c->norm != NONE);
+        if (l.s.n_norms == 1)
+            CHECK_EQ(l.s.norms[0].kind, c->norm == NFC ? DSTOK__NORM_NFC : DSTOK__NORM_NFKC);
+        const char *with = c->norm == NFC ? "\", with NFC as in" : "\", with NFKC as in";
+        CHECK_EQ(util_warning(&l.s, with) != NULL, c->norm != NONE);
         CHECK_EQ(l.s.ignore_merges, c->whole);
         for (size_t k = 0; k < l.s.n_steps; k++) {
             const dstok__step *step = &l.s.steps[k];
@@ -193,6 +211,67 @@ static void test_names(void) {
     }
     file f = bpe_file(NULL);
     refuse(&f, DSTOK_E_UNSUPPORTED, "does not name its pretokenizer");
+}
+
+/* The pieces of a text, joined by '|'. */
+typedef struct joined {
+    char text[256];
+    size_t n;
+} joined;
+
+static dstok_status join(void *ctx, const dstok__pretoken *p) {
+    joined *j = ctx;
+    size_t n = p->end - p->begin;
+    if (j->n + n + 2 > sizeof j->text) return DSTOK_E_LIMIT;
+    if (j->n > 0) j->text[j->n++] = '|';
+    memcpy(j->text + j->n, p->text + p->begin, n);
+    j->n += n;
+    j->text[j->n] = 0;
+    return DSTOK_OK;
+}
+
+/* What the reference makes of one text by the steps that no scanner stands for. */
+static void test_cuts(void) {
+    static const char text[] = "I'LL  say: x1234567 (a/b)\n\n \r\n\r\nc...\n\n九龍  2²ab\u0301!a\n \rd";
+    static const struct {
+        const char *name, *pieces;
+    } cases[] = {
+        {"deepseek-coder", "I|'|LL| | say|:| x|1|2|3|4|5|6|7| (|a|/|b|)|\n|\n| |\r|\n|\r|\n|c|...|\n|\n"
+                           "|九龍|  |2|²|ab|\u0301|!|a|\n| |\r|d"},
+        {"deepseek-llm", "I|'|LL| | say|:| x|1|2|3|4|5|6|7| (|a|/|b|)|\n|\n| |\r|\n|\r|\n|c|...|\n|\n"
+                         "|九龍|  |2|²|ab|\u0301|!|a|\n| |\r|d"},
+        {"spark2_5", "I|'LL| | say|:| x|1|2|3|4|5|6|7| (|a|/b|)|\n|\n| \r\n\r|\n|c|...|\n|\n"
+                     "|九龍|  |2|²|ab\u0301|!a|\n| |\r|d"},
+        {"bailingmoe", "I|'LL| | say|:| x|1|2|3|4|5|6|7| (|a|/b|)\n\n| \r\n\r\n|c|...\n\n"
+                       "|九龍| | |2|²|ab|\u0301!|a|\n \r|d"},
+        {"seed-coder", "I|'LL| | say|:| x|1|2|3|4|5|6|7| (|a|/b|)|\n\n \r\n\r\n|c|...|\n\n"
+                       "|九龍| | |2|²|ab|\u0301!|a|\n \r|d"},
+        {"minicpm5", "I|'LL| | say|:| x|123|456|7| (|a|/b|)\n\n| \r\n\r\n|c|...\n\n"
+                     "|九龍|  |2²|ab|\u0301!|a|\n \r|d"},
+        {"laguna", "I|'LL| | say|:| x|1|2|3|4|5|6|7| (|a|/b|)|\n\n| |\r\n\r\n|c|...|\n\n"
+                   "|九龍| | |2|²|ab|\u0301!|a|\n \r|d"},
+        {"tiny_aya", "I'LL| | say|:| x|1|234|567| (|a|/b|)\n\n| \r\n\r\n|c|...\n\n"
+                     "|九龍| | |2²|ab\u0301|!a|\n \r|d"},
+        {"bloom", "I'LL| | say:| x1234567| (|a/b|)\n\n \r\n\r\n|c|...\n\n"
+                  "|九龍| | 2²ab\u0301|!|a|\n \r|d"},
+    };
+    dstok__pretok_scratch *scratch = NULL;
+    CHECK_EQ(dstok__pretok_scratch_new(&dstok__default_alloc, &scratch), DSTOK_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        loaded l;
+        joined j = {0};
+        dstok__pretok *p = NULL;
+        file f = bpe_file(cases[i].name);
+        load(&l, &f);
+        CHECK_EQ(dstok__pretok_new(&dstok__default_alloc, l.s.steps, l.s.n_steps, true, &p, NULL), DSTOK_OK);
+        CHECK_EQ(dstok__pretok_run(p, scratch, (const uint8_t *)text, sizeof text - 1, true, false, join, &j,
+                                   NULL),
+                 DSTOK_OK);
+        CHECK_STR(j.text, cases[i].pieces);
+        dstok__pretok_free(p);
+        dstok__spec_free(&l.s);
+    }
+    dstok__pretok_scratch_free(scratch);
 }
 
 static size_t template_of(file *f) {
@@ -565,6 +644,7 @@ int main(void) {
     test_added_bytes();
     test_blank_in_merge();
     test_names();
+    test_cuts();
     test_default_bos();
     test_named();
     test_ids_without_token();

@@ -26,13 +26,22 @@
     "\U000104D8-\U000104FB\U00010C80-\U00010CB2\U00010CC0-\U00010CF2\U000118A0-\U000118DF"                   \
     "\U0001E900-\U0001E943]+"
 
-#define NO_HAN_UPPERS "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}&&[^\\p{Han}]]"
-#define NO_HAN_LOWERS "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}&&[^\\p{Han}]]"
-#define SUFFIXES      "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-#define KIMI_K2                                                                                              \
-    "[\\p{Han}]+|[^\\r\\n\\p{L}\\p{N}]?" NO_HAN_UPPERS "*" NO_HAN_LOWERS "+" SUFFIXES                        \
-    "|[^\\r\\n\\p{L}\\p{N}]?" NO_HAN_UPPERS "+" NO_HAN_LOWERS "*" SUFFIXES                                   \
-    "|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+/* DeepSeek V3's, but line ends stand apart, one by one. */
+#define SPARK2_5_WORDS                                                                                       \
+    "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"        \
+    "| ?[\\p{P}\\p{S}]+|[\r\n]|\\s+(?!\\S)|\\s+"
+
+#define BAILING                                                                                              \
+    "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*|"           \
+    "\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"
+
+#define SUFFIXES "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+#define MINICPM5                                                                                             \
+    SUFFIXES "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}+| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*"                         \
+             "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#define SEED_CODER                                                                                           \
+    SUFFIXES "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1}| ?[^\\s\\p{L}\\p{N}\\r\\n]+"                          \
+             "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 
 /* ---- steps ---- */
 
@@ -73,22 +82,36 @@ static const chain falcon = {{{.kind = DSTOK__STEP_PUNCTUATION, .behavior = DSTO
                               {.kind = DSTOK__STEP_DIGITS, .behavior = DSTOK__CONTIGUOUS},
                               TEXT("[0-9][0-9][0-9]")},
                              5};
-static const chain bloom = {{TEXT(" ?[^(\\s|[.,!?\u2026\u3002\uFF0C\u3001\u0964\u06D4\u060C])]+")}, 1};
+static const chain spark2_5 = {{TEXT("\\p{N}{1,3}"), TEXT("[\u4E00-\u9FA5\u3040-\u309F\u30A0-\u30FF]+"),
+                                TEXT(SPARK2_5_WORDS), EVERY_NUMBER},
+                               4};
+static const chain bailing = {{TEXT(BAILING)}, 1};
+static const chain seed_coder = {{TEXT(SEED_CODER)}, 1};
+static const chain minicpm5 = {{TEXT("\\p{N}{1,3}"), TEXT(MINICPM5)}, 2};
+/* Lines first: line ends go with the line behind them. */
+static const chain laguna = {
+    {{.kind = DSTOK__STEP_REGEX, .behavior = DSTOK__MERGED_WITH_NEXT, .pattern = "(?:\\r?\\n)+(?!\\r?\\n)"},
+     NAMED("qwen2")},
+    2};
+/* Digits by threes from the right. */
+static const chain tiny_aya = {{TEXT("\\d{1,3}(?=(?:\\d{3})*\\b)"), NAMED("o200k")}, 2};
+static const chain bloom = {{NAMED("bloom")}, 1};
 static const chain kimi_k2 = {{{.kind = DSTOK__STEP_REGEX,
                                 .behavior = DSTOK__ISOLATED,
                                 .dialect = DSTOK__DIALECT_FANCY,
-                                .pattern = KIMI_K2}},
+                                .pattern = "kimi-k2"}},
                               1};
 
 /* ---- names ---- */
 
 enum {
-    NFC = 1,   /* the normalizer, which llama.cpp leaves out */
-    WHOLE = 2, /* ignore_merges */
-    BOS = 4    /* add_bos_token where the file does not say */
+    NFC = 1, /* the normalizer, which llama.cpp leaves out */
+    NFKC = 2,
+    WHOLE = 4, /* ignore_merges */
+    BOS = 8    /* add_bos_token where the file does not say */
 };
 
-/* Only names whose original is known; of the others (docs/formats.md) only llama.cpp's rewriting is. */
+/* Only names whose original is known, pattern, normalizer and options; the others: docs/formats.md. */
 static const struct named_chain {
     const char *name;
     const chain *chain;
@@ -98,6 +121,7 @@ static const struct named_chain {
     {"phi-2", &gpt2, 0},
     {"mpt", &gpt2, NFC},
     {"olmo", &gpt2, NFC},
+    {"modern-bert", &gpt2, NFC},
     {"llama-bpe", &cl100k, WHOLE | BOS},
     {"llama3", &cl100k, WHOLE | BOS},
     {"llama-v3", &cl100k, WHOLE | BOS},
@@ -105,23 +129,35 @@ static const struct named_chain {
     {"dbrx", &cl100k, 0},
     {"chatglm-bpe", &cl100k, WHOLE},
     {"glm4", &cl100k, WHOLE},
+    {"glm5", &cl100k, WHOLE},
     {"qwen2", &qwen2, NFC},
     {"deepseek-r1-qwen", &qwen2, NFC},
     {"stablelm2", &qwen2, NFC | WHOLE},
     {"qwen35", &qwen35, NFC},
     {"gpt-4o", &o200k, WHOLE},
     {"llama4", &o200k, WHOLE},
-    {"minimax-m2", &o200k, 0},
+    {"minimax-m2", &o200k, NFC},
     {"tekken", &tekken, WHOLE | BOS},
     {"smollm", &digits_gpt2, 0},
     {"starcoder", &digits_gpt2, 0},
     {"refact", &digits_gpt2, 0},
+    {"mellum2", &digits_gpt2, 0},
     {"command-r", &digits_gpt2, NFC},
+    {"exaone", &digits_gpt2, NFKC},
     {"falcon", &falcon, 0},
     {"deepseek-v3", &deepseek_v3, 0},
     {"joyai-llm", &deepseek_v3, 0},
+    {"hunyuan-dense", &deepseek_v3, 0},
     {"deepseek-coder", &deepseek_coder, 0},
     {"deepseek-llm", &deepseek_llm, 0},
+    {"spark2_5", &spark2_5, 0},
+    {"bailingmoe", &bailing, NFC},
+    {"bailingmoe2", &bailing, NFC},
+    {"llada-moe", &bailing, NFC},
+    {"seed-coder", &seed_coder, NFC},
+    {"minicpm5", &minicpm5, 0},
+    {"laguna", &laguna, 0},
+    {"tiny_aya", &tiny_aya, 0},
     {"bloom", &bloom, 0},
     {"kimi-k2", &kimi_k2, WHOLE},
 };
@@ -141,15 +177,22 @@ static dstok_status add_steps(dstok__gguf *g, const chain *c) {
     return DSTOK_OK;
 }
 
+static dstok_status warn_of_name(dstok__gguf *g, const struct named_chain *k) {
+    static const char says[] = "GGUF: the pretokenizer is taken by its name, ";
+    if (!(k->flags & (NFC | NFKC))) return dstok__spec_warn(g->s, g->err, "%s\"%s\"", says, k->name);
+    return dstok__spec_warn(g->s, g->err,
+                            "%s\"%s\", with %s as in that model's tokenizer.json, which llama.cpp leaves out",
+                            says, k->name, k->flags & NFC ? "NFC" : "NFKC");
+}
+
 static dstok_status use(dstok__gguf *g, const struct named_chain *k) {
     dstok__spec *s = g->s;
     DSTOK_TRY(add_steps(g, k->chain));
     if (k->flags & NFC) s->norms[s->n_norms++] = (dstok__norm){.kind = DSTOK__NORM_NFC};
+    if (k->flags & NFKC) s->norms[s->n_norms++] = (dstok__norm){.kind = DSTOK__NORM_NFKC};
     s->ignore_merges = (k->flags & WHOLE) != 0;
     g->default_bos = (k->flags & BOS) != 0;
-    DSTOK_TRY(dstok__spec_warn(
-        s, g->err, "GGUF: the pretokenizer is taken by its name, \"%s\"%s", k->name,
-        k->flags & NFC ? ", with NFC as in that model's tokenizer.json, which llama.cpp leaves out" : ""));
+    DSTOK_TRY(warn_of_name(g, k));
     if (k->chain != &kimi_k2) return DSTOK_OK;
     return dstok__spec_warn(
         s, g->err,
