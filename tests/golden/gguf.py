@@ -145,7 +145,9 @@ SENTENCEPIECE = "mistral_v3_spm_model"
 SOURCES = [
     ("smollm2", "smollm2_135m_instruct.vocab.gguf", None), ("smollm2", "smollm2.tokenizer.json", byte_level("smollm")),
     ("deepseek_v3", "deepseek_v3.tokenizer.json", byte_level("deepseek-v3")),
-    ("qwen2_5", "qwen2_5.tokenizer.json", byte_level("qwen2")),
+    ("deepseek_v4", "deepseek_v4.tokenizer.json", byte_level("deepseek-v3")),
+    ("qwen2_5", "qwen2_5.tokenizer.json", byte_level("qwen2")), ("qwen3", "qwen3.tokenizer.json", byte_level("qwen2")),
+    ("gpt35turbo", "gpt35turbo.tokenizer.json", byte_level("dbrx")),
     ("llama3_1", "llama3_1.tokenizer.json", byte_level("llama-bpe", bos_token_id=128000)),
     ("gptoss", "gptoss.tokenizer.json", byte_level("gpt-4o")), ("phi-2", "phi-2.tokenizer.json", byte_level("phi-2")),
     ("falcon", "falcon.tokenizer.json", byte_level("falcon")),
