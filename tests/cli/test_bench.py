@@ -13,7 +13,7 @@ from common import DSTOK, CliTest, sanitized, small_vocabulary
 
 SPEEDS = ["cold", "unseen", "warm", "big", "count", "decode"]
 KEYS = ["file", "version", "tier", "threads", "load_ms", "rss_mb", *SPEEDS, "ids_sha256", "stages"]
-MORE = ["clock", "bytes", "documents", "tokens", "first_ms", "load_mb", "big_sha256", "lossless"]
+MORE = ["clock", "bytes", "documents", "tokens", "first_ms", "load_mb", "loaded_mb", "kept_mb", "big_sha256", "lossless"]
 STAGES = ["utf8", "encode", "spans", "count", "decode"]
 TIERS = ["scalar", "avx2", "avx512", "neon"]
 TEXT = ("a" + "你好, the 🙂 theme <|end|>\n" * 2000).encode()  # the first cut would fall into a character
@@ -107,6 +107,8 @@ class Bench(CliTest):
     def test_memory_does_not_grow_with_the_passes(self):
         row, = self.lines("bench", "-j1", "--budget", "1000", stdin="a" * 60000)  # 99 passes of 240 KB of ids
         self.assertLess(row["rss_mb"] - row["load_mb"], 8)
+        self.assertLess(row["kept_mb"] - row["loaded_mb"], 8)
+        self.assertGreater(row["kept_mb"], row["loaded_mb"])
 
     def test_special(self):
         self.assertEqual(self.bench(stdin="<|end|>")[0]["tokens"], 7)

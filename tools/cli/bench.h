@@ -85,8 +85,8 @@ struct bench {
     /* results */
     double speed[BENCH_FIGURES]; /* 10^6 bytes of text a second; 0 where it was not measured */
     double load_ms, first_ms;
-    double load_mb,
-        rss_mb; /* growth of the largest resident set: by loading, also by the passes over documents */
+    double load_mb, rss_mb;    /* growth of the largest resident set: by loading, then by the passes, too */
+    double loaded_mb, kept_mb; /* growth of the resident set: after loading, after the passes */
     size_t n_docs, n_tokens;
     size_t unseen_bytes, unseen_tokens;
     uint8_t ids_hash[32], big_hash[32];

@@ -54,6 +54,8 @@ void bench_put_json(struct cli_buf *out, const struct bench *b) {
     put_number(out, "first_ms", b->first_ms);
     put_number(out, "load_mb", b->load_mb);
     put_number(out, "rss_mb", b->rss_mb);
+    put_number(out, "loaded_mb", b->loaded_mb);
+    put_number(out, "kept_mb", b->kept_mb);
     put_speed(out, b, "cold", BENCH_COLD);
     put_speed(out, b, "unseen", BENCH_UNSEEN);
     put_speed(out, b, "warm", BENCH_WARM);
@@ -135,8 +137,9 @@ void bench_put_table(struct cli_buf *out, const struct bench *b) {
                    DSTOK_VERSION_PATCH, b->tier, b->n_threads, plural(b->n_threads),
                    b->by_cpu ? "CPU" : "wall");
     cli_buf_printf(
-        out, "loading %.1f ms, first call %.2f ms; largest memory %.1f MiB loading, %.1f MiB with all ids\n",
-        b->load_ms, b->first_ms, b->load_mb, b->rss_mb);
+        out,
+        "loading %.1f ms, first call %.2f ms; memory %.1f MiB, with all ids %.1f MiB, at most %.1f MiB\n",
+        b->load_ms, b->first_ms, b->loaded_mb, b->kept_mb, b->rss_mb);
     if (!b->is_lossless)
         cli_buf_text(out, "decoding does not give this text back: the vocabulary changes it\n");
     put_rows(out, b);

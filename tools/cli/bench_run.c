@@ -5,6 +5,7 @@
 
 #include <dstok/align.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -47,6 +48,17 @@ static double peak_mb(void) {
     struct rusage usage;
 
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss / 1024 : 0;
+}
+
+/* Resident set now, in MiB; where the system does not tell, the largest one. */
+static double resident_mb(void) {
+    FILE *f = fopen("/proc/self/statm", "r");
+    long size, pages = -1, page = sysconf(_SC_PAGESIZE);
+
+    if (f == NULL) return peak_mb();
+    if (fscanf(f, "%ld %ld", &size, &pages) != 2) pages = -1;
+    (void)fclose(f);
+    return pages < 0 ? peak_mb() : (double)pages * (double)page / (1 << 20);
 }
 
 size_t bench_threads(const struct cli_config *c) {
@@ -282,11 +294,12 @@ static int decoded_is_text(const struct run *r) {
 static int load(struct run *r) {
     struct bench *b = r->b;
     const struct cli_config *c = b->config;
-    double before = peak_mb(), start = now(b);
+    double before = peak_mb(), resident = resident_mb(), start = now(b);
     int rc = cli_vocab_load(c, c->n_vocabs ? c->vocabs[0] : NULL, &r->tok);
 
     b->load_ms = (now(b) - start) * 1e3;
     b->load_mb = peak_mb() - before;
+    b->loaded_mb = resident_mb() - resident;
     return rc ? rc : cli_encode_options(c, r->tok, &r->options, &r->allowed);
 }
 
@@ -375,18 +388,20 @@ static int others(struct run *r) {
 
 int bench_run(struct bench *b) {
     struct run r;
-    double before;
+    double before, resident;
     int rc;
 
     memset(&r, 0, sizeof r);
     r.b = b;
     cut(&r);
     before = peak_mb();
+    resident = resident_mb();
     rc = load(&r);
     if (rc == 0) rc = first_call(&r);
     if (rc == 0) rc = cold(&r);
     if (rc == 0) rc = warm(&r);
     b->rss_mb = peak_mb() - before;
+    b->kept_mb = resident_mb() - resident;
     if (rc == 0) rc = others(&r);
     if (r.pool.threads) bench_pool_stop(&r.pool);
     free(r.pool.docs);
