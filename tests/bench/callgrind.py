@@ -24,8 +24,8 @@ FILE = HERE / "instructions.json"
 TEXTS = ("en", "zh", "code")
 PASSES = ("first", "second", "count", "decode")
 TOLERANCE = 0.05
-NOTE = ("Instructions a byte, counted by callgrind on the default vocabulary. valgrind runs no AVX-512: where the machine "
-        "has it, the AVX2 code is what is counted.")
+NOTE = ("Instructions a byte, counted by callgrind on the default vocabulary. valgrind runs no AVX-512: where the "
+        "machine has it, the AVX2 code is what is counted.")
 
 
 def skip(why):

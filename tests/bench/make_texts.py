@@ -4,8 +4,9 @@
 
 usage: make_texts.py FOLDER
 
-English is this project's documentation, C its sources, both as they were when this ran; the committed texts stay as they
-are, because recorded numbers belong to them. Chinese is put together from the sentences below, the same way each time.
+English is this project's documentation, C its sources, both as they were when this ran; the committed texts stay as
+they are, because recorded numbers belong to them. Chinese is put together from the sentences below, the same way each
+time.
 """
 import pathlib
 import sys

@@ -168,9 +168,18 @@ def jobs(args):
                    "text": str(path), "options": options, "budget": 0.1}
 
 
+def check_size(job, samples):
+    """Figures of texts of two sizes are no samples of the same thing."""
+    size = os.path.getsize(job["text"])
+    for row in samples:
+        if row["name"] == job["name"] and row["bytes"] != size:
+            fail(f"{job['name']} has {row['bytes']} bytes in the samples that are there, {size} now: use another --json")
+
+
 def measure(args, samples):
     args.cache.mkdir(parents=True, exist_ok=True)
     for job in jobs(args):
+        check_size(job, samples)
         row = sample(job, args)
         samples.append(row)
         warm = row.get("figures", {}).get("warm", {}).get("cpu" if job["threads"] == 1 else "wall", 0)
@@ -189,7 +198,7 @@ def slug(cpu):
 
 
 def arguments():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--vocab", nargs="+", choices=VOCABULARIES, default=list(VOCABULARIES))
     p.add_argument("--text", nargs="+", choices=TEXTS, default=list(TEXTS))
     p.add_argument("--peers", nargs="+", choices=(*OURS, *PEERS), default=[*OURS, *PEERS])

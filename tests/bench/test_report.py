@@ -130,6 +130,12 @@ class Run(unittest.TestCase):
         self.assertEqual(order, [(n, *x) for n, turn in enumerate((a + b + c, b + c + a, c + a + b)) for x in turn])
         self.assertEqual(pathlib.Path(jobs[0]["text"]).read_bytes(), "é".encode() * 500)     # not half a character
 
+    def test_one_size_of_a_text(self):
+        job = next(peers.jobs(self.args))
+        peers.check_size(job, [{**sample("dstok"), "bytes": 1000}, sample("dstok", name="zh")])
+        with self.assertRaisesRegex(SystemExit, "en has 999 bytes in the samples"):
+            peers.check_size(job, [{**sample("dstok"), "bytes": 999}])
+
     def test_slug(self):
         for name, want in (("Intel(R) Xeon(R) Platinum 8488C CPU @ 2.4GHz", "intel-xeon-platinum-8488c"),
                            ("AMD EPYC 7R13 48-Core Processor", "amd-epyc-7r13"), ("Made(R) Up Processor", "made-up-6-1")):
