@@ -22,8 +22,7 @@ dstok_status dstok__build_row(dstok__build *b, dstok__section section, const voi
     return dstok__buf_append(&b->sections[section], row, size);
 }
 
-/* Room for n zeroed elements. */
-static dstok_status zeroed(dstok__build *b, dstok__section section, size_t n, size_t size) {
+dstok_status dstok__build_zeroed(dstok__build *b, dstok__section section, size_t n, size_t size) {
     dstok__buf *buf = &b->sections[section];
     if (n == 0) return DSTOK_OK;
     DSTOK_TRY(dstok__buf_reserve(buf, n * size));
@@ -62,9 +61,9 @@ static dstok_status fill_ids(dstok__build *b) {
     const dstok__spec *s = b->s;
     uint32_t n = count_ids(s);
     b->head.n_ids = n;
-    DSTOK_TRY(zeroed(b, DSTOK__S_TOKENS, n, sizeof(dstok__ref)));
-    DSTOK_TRY(zeroed(b, DSTOK__S_TEXTS, n, sizeof(dstok__ref)));
-    DSTOK_TRY(zeroed(b, DSTOK__S_FLAGS, n, 1));
+    DSTOK_TRY(dstok__build_zeroed(b, DSTOK__S_TOKENS, n, sizeof(dstok__ref)));
+    DSTOK_TRY(dstok__build_zeroed(b, DSTOK__S_TEXTS, n, sizeof(dstok__ref)));
+    DSTOK_TRY(dstok__build_zeroed(b, DSTOK__S_FLAGS, n, 1));
     dstok__ref *tokens = (dstok__ref *)(void *)b->sections[DSTOK__S_TOKENS].data;
     dstok__ref *texts = (dstok__ref *)(void *)b->sections[DSTOK__S_TEXTS].data;
     uint8_t *flags = dstok__build_flags(b);
@@ -336,7 +335,8 @@ static dstok_status build_all(dstok__build *b) {
     DSTOK_TRY(dstok__build_words(b));
     b->head.seed = dstok__hash(b->sections[DSTOK__S_STRINGS].data, b->sections[DSTOK__S_STRINGS].len, 0);
     DSTOK_TRY(dstok__build_pairs(b));
-    return dstok__build_slots(b);
+    DSTOK_TRY(dstok__build_slots(b));
+    return dstok__build_fast(b);
 }
 
 dstok_status dstok__tables_build(const dstok__spec *s, const dstok_alloc *al, uint8_t **block, size_t *n,

@@ -25,11 +25,17 @@ dstok_status dstok__build_string(dstok__build *b, const void *bytes, size_t n, b
 /* Adds an element to a section. */
 dstok_status dstok__build_row(dstok__build *b, dstok__section section, const void *row, size_t size);
 
+/* Room for n zeroed elements in a section that is empty. */
+dstok_status dstok__build_zeroed(dstok__build *b, dstok__section section, size_t n, size_t size);
+
 /* All pairs that merge, by the rule of the model (build_pairs.c). After the texts of all tokens. */
 dstok_status dstok__build_pairs(dstok__build *b);
 
 /* The table from texts to ids (build_pairs.c). After the pairs, which may add bare characters. */
 dstok_status dstok__build_slots(dstok__build *b);
+
+/* Tokens found whole, and where pretokens may be cut (build_fast.c). After the pairs. */
+dstok_status dstok__build_fast(dstok__build *b);
 
 /* The format, the normaliser and the steps in words (build_words.c). */
 dstok_status dstok__build_words(dstok__build *b);

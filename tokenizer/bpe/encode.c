@@ -89,10 +89,12 @@ static dstok_status run(job *j, const dstok_encode_options *options, const void 
         .first_unknown = DSTOK_NO_OFFSET, .first_invalid = DSTOK_NO_OFFSET, .first_special = DSTOK_NO_OFFSET};
     enc->out.n = 0;
     DSTOK_TRY(set_options(j, options));
+    if (j->opt.ids_only) enc->out.ids_only = true;
     DSTOK_TRY(check_options(j, len));
     j->source = text;
     j->source_len = len;
     j->forbid_control = forbids_control(j);
+    j->is_slow = j->forbid_control || j->opt.span_style == DSTOK_SPANS_HF;
     DSTOK_TRY(push_template(j, true));
     j->n_before = enc->out.n;
     if (enc->scratch != NULL)
@@ -102,14 +104,18 @@ static dstok_status run(job *j, const dstok_encode_options *options, const void 
     return push_template(j, false);
 }
 
+/* What the caller takes: WANT_ALL is less where options->ids_only says so. */
+typedef enum want { WANT_COUNT, WANT_IDS, WANT_ALL } want;
+
 static dstok_status start(dstok_encoder *enc, const void *text, size_t len, const dstok_segment *segments,
-                          size_t n_segments, const dstok_encode_options *options, bool store,
+                          size_t n_segments, const dstok_encode_options *options, want want,
                           dstok_error *err) {
     if (enc == NULL || (text == NULL && len > 0) || (segments == NULL && n_segments > 0))
         return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "the encoder, text or segments are NULL");
     dstok_error detail = {.status = DSTOK_OK};
     job j = {.enc = enc, .tok = enc->tok, .segments = segments, .n_segments = n_segments, .err = &detail};
-    enc->out.store = store;
+    enc->out.store = want != WANT_COUNT;
+    enc->out.ids_only = want == WANT_IDS;
     dstok_status status = run(&j, options, text, len);
     if (status == DSTOK_OK) return status;
     if (detail.status == DSTOK_OK) {
@@ -120,26 +126,31 @@ static dstok_status start(dstok_encoder *enc, const void *text, size_t len, cons
     return status;
 }
 
+static void give(const dstok_encoder *enc, dstok_tokens *out) {
+    const dstok__sink *s = &enc->out;
+    *out = (dstok_tokens){s->ids, s->ids_only ? NULL : s->spans, s->ids_only ? NULL : s->flags, s->n};
+}
+
 dstok_status dstok_encode_segments(dstok_encoder *enc, const void *text, size_t len,
                                    const dstok_segment *segments, size_t n_segments,
                                    const dstok_encode_options *options, dstok_tokens *out, dstok_error *err) {
     static const dstok_segment none = {.special = DSTOK_SPECIAL_SAFE};
     if (n_segments == 0) segments = &none; /* fits an empty text only */
-    DSTOK_TRY(start(enc, text, len, segments, n_segments, options, true, err));
-    *out = (dstok_tokens){enc->out.ids, enc->out.spans, enc->out.flags, enc->out.n};
+    DSTOK_TRY(start(enc, text, len, segments, n_segments, options, WANT_ALL, err));
+    give(enc, out);
     return DSTOK_OK;
 }
 
 dstok_status dstok_encode_view(dstok_encoder *enc, const void *text, size_t len,
                                const dstok_encode_options *options, dstok_tokens *out, dstok_error *err) {
-    DSTOK_TRY(start(enc, text, len, NULL, 0, options, true, err));
-    *out = (dstok_tokens){enc->out.ids, enc->out.spans, enc->out.flags, enc->out.n};
+    DSTOK_TRY(start(enc, text, len, NULL, 0, options, WANT_ALL, err));
+    give(enc, out);
     return DSTOK_OK;
 }
 
 dstok_status dstok_count(dstok_encoder *enc, const void *text, size_t len,
                          const dstok_encode_options *options, size_t *n, dstok_error *err) {
-    DSTOK_TRY(start(enc, text, len, NULL, 0, options, false, err));
+    DSTOK_TRY(start(enc, text, len, NULL, 0, options, WANT_COUNT, err));
     *n = enc->out.n;
     return DSTOK_OK;
 }
@@ -148,7 +159,9 @@ dstok_status dstok_encode(dstok_encoder *enc, const void *text, size_t len,
                           const dstok_encode_options *options, uint32_t *ids, dstok_span *spans,
                           uint8_t *flags, size_t cap, size_t *n, dstok_error *err) {
     dstok_tokens t;
-    DSTOK_TRY(dstok_encode_view(enc, text, len, options, &t, err));
+    want want = spans == NULL && flags == NULL ? WANT_IDS : WANT_ALL;
+    DSTOK_TRY(start(enc, text, len, NULL, 0, options, want, err));
+    give(enc, &t);
     *n = t.n;
     if (t.n > cap) {
         return dstok__fail(err, DSTOK_E_SPACE, DSTOK_NO_OFFSET, 0, "room for %zu tokens, %zu needed", cap,
@@ -156,8 +169,8 @@ dstok_status dstok_encode(dstok_encoder *enc, const void *text, size_t len,
     }
     if (t.n == 0) return DSTOK_OK;
     memcpy(ids, t.ids, t.n * sizeof *ids);
-    if (spans != NULL) memcpy(spans, t.spans, t.n * sizeof *spans);
-    if (flags != NULL) memcpy(flags, t.flags, t.n);
+    if (spans != NULL && t.spans != NULL) memcpy(spans, t.spans, t.n * sizeof *spans);
+    if (flags != NULL && t.flags != NULL) memcpy(flags, t.flags, t.n);
     return DSTOK_OK;
 }
 
@@ -206,6 +219,8 @@ dstok_status dstok_encoder_new(const dstok_tokenizer *tok, dstok_encoder **out) 
     dstok__normalized_init(&enc->valid, al);
     dstok__normalized_init(&enc->stretch, al);
     dstok_status status = make_scratch(enc);
+    if (status == DSTOK_OK && dstok__fast_knows(tok))
+        status = dstok__fast_new(tok, dstok__simd_best(DSTOK__N_TIERS), DSTOK__CACHE_DEFAULT, &enc->fast);
     if (status != DSTOK_OK) {
         dstok_encoder_free(enc);
         return status;
@@ -220,6 +235,7 @@ void dstok_encoder_free(dstok_encoder *enc) {
     dstok__pretok_scratch_free(enc->scratch);
     dstok__free(al, enc->splits, enc->tok->n_ids * sizeof *enc->splits);
     dstok__unused_free(enc);
+    dstok__fast_free(al, enc->fast);
     dstok__merge_free(&enc->merge);
     dstok__normalized_free(&enc->valid);
     dstok__normalized_free(&enc->stretch);

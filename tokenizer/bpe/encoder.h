@@ -3,6 +3,7 @@
 #ifndef DSTOK_BPE_ENCODER_H
 #define DSTOK_BPE_ENCODER_H
 
+#include "fast.h"
 #include "merge.h"
 #include "model.h"
 
@@ -15,11 +16,13 @@ typedef struct dstok__sink {
     size_t cap_ids, cap_spans, cap_flags;
     size_t n;
     bool store;
+    bool ids_only; /* no spans, no flags */
 } dstok__sink;
 
 struct dstok_encoder {
     const dstok_tokenizer *tok;
     dstok__pretok_scratch *scratch; /* NULL when neither steps nor normaliser need it */
+    dstok__fast *fast; /* NULL: there is no fast way */
     dstok__merge_scratch merge;
     dstok__split *splits;         /* by id, for tokens that are taken apart again; else NULL */
     struct dstok__unused *unused; /* a stack of such tokens */

@@ -98,7 +98,9 @@ static dstok_status encode_raw_ranks(job *j, const uint8_t *source, size_t len) 
     dstok__sink *out = &j->enc->out;
     bool store = out->store;
     size_t good = dstok__utf8_check(source, len);
-    out->store = true; /* also for a count: what is taken back must be looked at */
+    bool ids_only = out->ids_only;
+    out->store = j->is_slow = true; /* also for a count: what is taken back must be looked at */
+    out->ids_only = false;
     j->last_first = out->n;
     DSTOK_TRY(dstok__job_text(j, source, good));
     DSTOK_TRY(look_at_rest(j, source, good, len));
@@ -110,6 +112,7 @@ static dstok_status encode_raw_ranks(job *j, const uint8_t *source, size_t len) 
     size_t begin = taken > 0 ? (size_t)out->spans[out->n - taken].begin : good;
     out->n -= taken;
     out->store = store;
+    out->ids_only = ids_only;
     return dstok__job_bytes(j, source, begin, len);
 }
 

@@ -56,6 +56,7 @@ typedef struct dstok__job {
     uint64_t covered;  /* source bytes up to here belong to tokens or were counted as dropped */
     bool no_prefix;    /* this stretch does not begin the text: no blank is put before it */
     bool forbid_control; /* merges must not give control tokens */
+    bool is_slow;        /* every pretoken by itself: what follows looks at them */
 } dstok__job;
 typedef dstok__job job;
 
@@ -70,6 +71,9 @@ dstok_status dstok__job_push_part(job *j, uint32_t id, size_t begin, size_t end,
 /* Counts a character (or byte) of the pretoken, counted from its begin, that has no token; an error under `strict`
  * (piece.c). */
 dstok_status dstok__job_unknown(job *j, size_t begin, size_t end);
+
+/* The ids of text[0, len), free of added tokens, to the sink, without spans (fast.c). */
+dstok_status dstok__fast_ids(job *j, const uint8_t *text, size_t len);
 
 /* Encodes the pretoken j->piece (symbols.c). */
 dstok_status dstok__job_pretoken(job *j);

@@ -6,11 +6,12 @@
 
 /* ---- the sink ---- */
 
-static dstok_status sink_reserve(dstok__sink *s) {
-    if (s->n < s->cap_ids && s->n < s->cap_spans && s->n < s->cap_flags) return DSTOK_OK;
-    DSTOK_TRY(dstok__grow(s->al, (void **)&s->ids, &s->cap_ids, s->n + 1, sizeof *s->ids, SIZE_MAX));
-    DSTOK_TRY(dstok__grow(s->al, (void **)&s->spans, &s->cap_spans, s->n + 1, sizeof *s->spans, SIZE_MAX));
-    return dstok__grow(s->al, (void **)&s->flags, &s->cap_flags, s->n + 1, 1, SIZE_MAX);
+/* Room for n tokens in all. */
+static dstok_status sink_reserve(dstok__sink *s, size_t n) {
+    DSTOK_TRY(dstok__grow(s->al, (void **)&s->ids, &s->cap_ids, n, sizeof *s->ids, SIZE_MAX));
+    if (s->ids_only) return DSTOK_OK;
+    DSTOK_TRY(dstok__grow(s->al, (void **)&s->spans, &s->cap_spans, n, sizeof *s->spans, SIZE_MAX));
+    return dstok__grow(s->al, (void **)&s->flags, &s->cap_flags, n, 1, SIZE_MAX);
 }
 
 dstok_status dstok__job_push(job *j, uint32_t id, dstok_span span, unsigned flags) {
@@ -19,10 +20,12 @@ dstok_status dstok__job_push(job *j, uint32_t id, dstok_span span, unsigned flag
     if (!is_hf && span.begin > j->covered) j->enc->report.n_dropped += span.begin - j->covered;
     if (span.end > j->covered) j->covered = span.end;
     if (out->store) {
-        DSTOK_TRY(sink_reserve(out));
+        DSTOK_TRY(sink_reserve(out, out->n + 1));
         out->ids[out->n] = id;
-        out->spans[out->n] = span;
-        out->flags[out->n] = (uint8_t)flags;
+        if (!out->ids_only) {
+            out->spans[out->n] = span;
+            out->flags[out->n] = (uint8_t)flags;
+        }
     }
     out->n++;
     if (flags & DSTOK_FLAG_ADDED) j->last_first = out->n;
@@ -108,9 +111,38 @@ static dstok_status encode_pretoken(void *ctx, const dstok__pretoken *p) {
     return dstok__job_pretoken(j);
 }
 
+/* Spans and flags of the tokens from first on, which tile norm[at, ...). */
+static void fill_spans(job *j, size_t first, size_t at) {
+    dstok__sink *out = &j->enc->out;
+    const dstok__ref *texts = j->tok->t.texts;
+    bool is_source = !j->is_edited && !j->is_replaced;
+    for (size_t i = first; i < out->n; i++) {
+        size_t end = at + texts[out->ids[i]].n;
+        bool is_partial = dstok__is_continuation(j->norm[at]) || (end < j->norm_len && dstok__is_continuation(j->norm[end]));
+        out->spans[i] = is_source ? (dstok_span){j->base + at, j->base + end} : dstok__job_norm_to_source(j, at, end);
+        out->flags[i] = is_partial ? DSTOK_FLAG_PARTIAL : 0;
+        at = end;
+    }
+}
+
+/* The same as below where there is a fast way. */
+static dstok_status encode_fast(job *j, size_t begin, size_t end) {
+    dstok__sink *out = &j->enc->out;
+    size_t first = out->n;
+    DSTOK_TRY(dstok__fast_ids(j, j->norm + begin, end - begin));
+    if (out->store && !out->ids_only) {
+        DSTOK_TRY(sink_reserve(out, out->n));
+        fill_spans(j, first, begin);
+    }
+    uint64_t covered = dstok__job_norm_to_source(j, end, end).end;
+    if (covered > j->covered) j->covered = covered;
+    return DSTOK_OK;
+}
+
 /* norm[begin, end), free of added tokens: pretokenise and encode. */
 dstok_status dstok__job_plain(job *j, size_t begin, size_t end) {
     if (begin == end) return DSTOK_OK;
+    if (j->enc->fast != NULL && !j->is_slow) return encode_fast(j, begin, end);
     j->piece_base = begin;
     dstok_status status = dstok__pretok_run(j->tok->pretok, j->enc->scratch, j->norm + begin, end - begin,
                                             begin < j->n_first ? j->n_first - begin : 0, j->no_prefix,

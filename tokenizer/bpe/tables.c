@@ -70,6 +70,12 @@ static dstok_status check_head(const opening *o, bool is_file) {
     return DSTOK_OK;
 }
 
+/* Words of the table of pairs: none, or a power of two in bounds. */
+static bool is_cut_size(uint64_t n) {
+    return n == 0 || ((n & (n - 1)) == 0 && n >= (uint64_t)1 << (DSTOK__MIN_CUT_BITS - 6) &&
+                      n <= (uint64_t)1 << (DSTOK__MAX_CUT_BITS - 6));
+}
+
 static dstok_status check_places(const opening *o) {
     const dstok__head *h = o->t->head;
     for (unsigned i = 0; i < DSTOK__N_SECTIONS; i++) {
@@ -88,6 +94,9 @@ static dstok_status check_places(const opening *o) {
     if (s[DSTOK__S_SLOTS].n == 0 || s[DSTOK__S_SLOTS].n > UINT32_MAX || s[DSTOK__S_PAIRS].n == 0 ||
         s[DSTOK__S_PAIRS].n > UINT32_MAX || s[DSTOK__S_WORDS].n != 2 + s[DSTOK__S_STEPS].n)
         return bad(o, "the length of a table");
+    if (s[DSTOK__S_CUT_OPEN].n != (s[DSTOK__S_CUT_PAIRS].n > 0 ? DSTOK__OPEN_SIZE : 0) ||
+        !is_cut_size(s[DSTOK__S_CUT_PAIRS].n))
+        return bad(o, "the length of the tables of cuts");
     return DSTOK_OK;
 }
 
@@ -112,6 +121,10 @@ static void set_views(dstok__tables *t) {
                               .cap = (size_t)s[DSTOK__S_PAIRS].n,
                               .count = t->head->n_merges,
                               .seed = t->head->seed};
+    uint64_t words = s[DSTOK__S_CUT_PAIRS].n;
+    t->cuts = (dstok__cuts){.pairs = words > 0 ? VIEW(DSTOK__S_CUT_PAIRS) : NULL,
+                            .shift = words > 0 ? 58 - (unsigned)__builtin_ctzll(words) : 0,
+                            .open = VIEW(DSTOK__S_CUT_OPEN)};
 #undef VIEW
 }
 

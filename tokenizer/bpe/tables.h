@@ -10,9 +10,10 @@
 
 #include "../load/spec.h"
 #include "../text/added.h"
+#include "cuts.h"
 #include "pairs.h"
 
-#define DSTOK__TABLES_VERSION 1u
+#define DSTOK__TABLES_VERSION 2u
 #define DSTOK__TABLES_ORDER   0x01020304u /* reads differently on a big-endian machine */
 
 /* Bytes of the section of strings. */
@@ -53,6 +54,8 @@ typedef enum dstok__section {
     DSTOK__S_STEPS,      /* dstok__op_row */
     DSTOK__S_WARNINGS,   /* dstok__ref; these strings and the next have a NUL behind them */
     DSTOK__S_WORDS,      /* dstok__ref: the format, the normaliser, each step, in words */
+    DSTOK__S_CUT_PAIRS,  /* uint64_t: see cuts.h; empty where nothing is cut */
+    DSTOK__S_CUT_OPEN,   /* uint8_t: see cuts.h */
     DSTOK__N_SECTIONS
 } dstok__section;
 
@@ -101,10 +104,12 @@ typedef struct dstok__head {
     {                                                                                                        \
         1, sizeof(dstok__ref), sizeof(dstok__ref), 1, sizeof(dstok__slot), sizeof(dstok__pair),              \
             sizeof(dstok__added_row), sizeof(dstok__added_row), sizeof(dstok__added_row), sizeof(uint32_t),  \
-            sizeof(dstok__op_row), sizeof(dstok__op_row), sizeof(dstok__ref), sizeof(dstok__ref)             \
+            sizeof(dstok__op_row), sizeof(dstok__op_row), sizeof(dstok__ref), sizeof(dstok__ref),            \
+            sizeof(uint64_t), 1                                                                              \
     }
 
 /* Flags by id that are not public. */
+#define DSTOK__TOKEN_WHOLE  0x20u /* its own bytes merge to it (where merging starts from bytes) */
 #define DSTOK__TOKEN_UNUSED 0x40u /* merges may pass through it, but it is taken apart again */
 #define DSTOK__TOKEN_BYTE   0x80u /* "<0xE4>": one byte of a character */
 #define DSTOK__PUBLIC_FLAGS 0x0Fu
@@ -117,6 +122,7 @@ typedef struct dstok__tables {
     const dstok__ref *tokens, *texts, *warnings, *words;
     const dstok__slot *slots;
     dstok__pairs pairs;
+    dstok__cuts cuts;
     const dstok__added_row *added, *raw, *normalized;
     const uint32_t *template;
     const dstok__op_row *norms, *steps;

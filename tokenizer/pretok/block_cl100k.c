@@ -56,6 +56,31 @@ void dstok__block_cl100k(dstok__window *w) {
     cut(w, false, 3);
 }
 
+/* Where the white space begins that ends what the window has of the text. */
+static size_t last_white(const dstok__window *w) {
+    for (size_t i = w->n; i-- > 0;) {
+        const dstok__kinds *k = &w->blocks[i + 1];
+        uint64_t others = k->valid & ~(k->blank | k->newline);
+        if (others != 0) return 64 * i + 64 - (unsigned)__builtin_clzll(others);
+    }
+    return 0;
+}
+
+/* \s++$ comes before \s*[\r\n]: white space that ends the text is one pretoken. */
+void dstok__block_cl100k_tiktoken(dstok__window *w) {
+    cut(w, false, 3);
+    bool is_end = 64 * w->n >= w->len, found = false;
+    for (size_t at = last_white(w); at < 64 * w->n && at < w->limit; at++) {
+        if (!((w->starts[at / 64] >> (at % 64)) & 1)) continue;
+        if (!is_end) { /* whether it ends the text is not known */
+            w->limit = at + 1;
+            return;
+        }
+        if (found) w->starts[at / 64] &= ~((uint64_t)1 << (at % 64));
+        found = true;
+    }
+}
+
 void dstok__block_qwen2(dstok__window *w) {
     cut(w, false, 1);
 }

@@ -65,16 +65,16 @@
 
 /* ---- families ---- */
 
-static const dstok__family gpt2 = {"gpt2", dstok__scan_gpt2};
-static const dstok__family cl100k = {"cl100k", dstok__scan_cl100k};
-static const dstok__family cl100k_tiktoken = {"cl100k_tiktoken", dstok__scan_cl100k_tiktoken};
-static const dstok__family qwen2 = {"qwen2", dstok__scan_qwen2};
-static const dstok__family qwen35 = {"qwen35", dstok__scan_qwen35};
-static const dstok__family o200k = {"o200k", dstok__scan_o200k};
-static const dstok__family tekken = {"tekken", dstok__scan_tekken};
-static const dstok__family deepseek_v3 = {"deepseek_v3", dstok__scan_deepseek_v3};
-static const dstok__family smollm = {"smollm", dstok__scan_smollm};
-static const dstok__family smollm_split = {"smollm_split", dstok__scan_smollm_split};
+static const dstok__family gpt2 = {"gpt2", dstok__scan_gpt2, dstok__block_gpt2};
+static const dstok__family cl100k = {"cl100k", dstok__scan_cl100k, dstok__block_cl100k};
+static const dstok__family cl100k_tiktoken = {"cl100k_tiktoken", dstok__scan_cl100k_tiktoken, dstok__block_cl100k_tiktoken};
+static const dstok__family qwen2 = {"qwen2", dstok__scan_qwen2, dstok__block_qwen2};
+static const dstok__family qwen35 = {"qwen35", dstok__scan_qwen35, dstok__block_qwen35};
+static const dstok__family o200k = {"o200k", dstok__scan_o200k, dstok__block_o200k};
+static const dstok__family tekken = {"tekken", dstok__scan_tekken, dstok__block_tekken};
+static const dstok__family deepseek_v3 = {"deepseek_v3", dstok__scan_deepseek_v3, dstok__block_deepseek_v3};
+static const dstok__family smollm = {"smollm", dstok__scan_smollm, dstok__block_smollm};
+static const dstok__family smollm_split = {"smollm_split", dstok__scan_smollm_split, dstok__block_smollm_split};
 
 /* Families of one pattern. Each of these patterns matches at every place of every text, so no gaps exist. */
 static const struct known_pattern {

@@ -6,6 +6,7 @@
 
 #include "../base/base.h"
 #include "../text/normalize.h"
+#include "blocks.h"
 #include "regex.h"
 
 typedef enum dstok__step_kind {
@@ -60,6 +61,7 @@ typedef size_t dstok__scan_fn(const uint8_t *text, size_t len, size_t pos);
 typedef struct dstok__family {
     const char *name; /* as inspect shows it, e.g. "cl100k" */
     dstok__scan_fn *scan;
+    dstok__block_fn *block; /* the same on bit masks (blocks.h) */
 } dstok__family;
 
 /* The family whose steps are exactly these (by pattern text), or NULL. */

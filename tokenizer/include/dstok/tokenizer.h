@@ -179,7 +179,8 @@ enum {
  *  add_special     non-zero: put the file's template (BOS, EOS, ...) around the ids
  *  strict          non-zero: E_UNKNOWN where a character has no token (else it is counted in the report)
  *  allowed, n_allowed  ids of added tokens for DSTOK_SPECIAL_LIST; read during the call. Another id is E_INVAL
- *  span_style      DSTOK_SPANS_* */
+ *  span_style      DSTOK_SPANS_*
+ *  ids_only        non-zero: no spans and no flags (NULL in dstok_tokens); faster, 4 bytes a token */
 typedef struct dstok_encode_options {
     size_t struct_size;
     int special;
@@ -189,9 +190,10 @@ typedef struct dstok_encode_options {
     const uint32_t *allowed;
     size_t n_allowed;
     int span_style;
+    int ids_only;
 } dstok_encode_options;
 #define DSTOK_ENCODE_OPTIONS_INIT                                                                            \
-    { sizeof(dstok_encode_options), 0, 0, 0, 0, NULL, 0, 0 }
+    { sizeof(dstok_encode_options), 0, 0, 0, 0, NULL, 0, 0, 0 }
 
 #define DSTOK_FLAG_PARTIAL  1u /**< the token holds part of a character */
 #define DSTOK_FLAG_ADDED    2u /**< an added token, matched in the text */

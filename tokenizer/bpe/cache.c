@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* The cache of an encoder: two slots for each hash, the older one goes. */
+#include "cache.h"
+
+#define FIRST_BITS 11u /* 64 KiB of slots to begin with */
+#define FIRST_LONGS ((size_t)1 << 9)
+
+/* Of the bytes asked for, an eighth goes to the pool and an eighth to long pieces at most; the slots take the largest
+ * power of two that fits. */
+void dstok__cache_init(dstok__cache *c, const dstok_alloc *al, size_t max) {
+    *c = (dstok__cache){.al = al};
+    size_t slots = max - max / 4;
+    if (slots < sizeof(dstok__cached) << FIRST_BITS) return;
+    c->max_bits = FIRST_BITS;
+    while (sizeof(dstok__cached) << (c->max_bits + 1) <= slots && c->max_bits < 31) c->max_bits++;
+    c->max_pool = max / 8 / sizeof *c->pool;
+}
+
+static size_t longs_for(const dstok__cache *c, unsigned bits) {
+    size_t n = FIRST_LONGS << (bits - FIRST_BITS), max = c->max_pool * sizeof *c->pool / sizeof *c->longs;
+    while (n > max && n > 1) n /= 2;
+    return n;
+}
+
+void dstok__cache_free(dstok__cache *c) {
+    if (c->slots != NULL) dstok__free(c->al, c->slots, sizeof *c->slots << c->bits);
+    dstok__free(c->al, c->longs, c->n_longs * sizeof *c->longs);
+    dstok__free(c->al, c->pool, c->pool_cap * sizeof *c->pool);
+    c->slots = NULL;
+    c->longs = NULL;
+    c->pool = NULL;
+}
+
+/* Puts a slot where it belongs, in front of the one that is there. */
+static void place(dstok__cached *slots, unsigned bits, uint64_t hash, const dstok__cached *one) {
+    dstok__cached *at = dstok__cache_at(slots, bits, hash);
+    if (at[0].key.high != 0) at[1] = at[0];
+    at[0] = *one;
+}
+
+static void move_slots(const dstok__cache *c, dstok__cached *slots, unsigned bits) {
+    if (c->slots == NULL) return;
+    for (size_t i = (size_t)1 << c->bits; i-- > 0;) { /* backwards, so that the newer of two comes in front again */
+        const dstok__cached *one = &c->slots[i];
+        if (one->key.high != 0) place(slots, bits, dstok__key_hash(one->key), one);
+    }
+}
+
+static void move_longs(const dstok__cache *c, dstok__cached_long *longs, size_t n) {
+    for (size_t i = 0; i < c->n_longs; i++)
+        if (c->longs[i].n_bytes != 0) longs[c->longs[i].hash & (n - 1)] = c->longs[i];
+}
+
+void dstok__cache_grow(dstok__cache *c) {
+    if (c->max_bits == 0 || (c->slots != NULL && (c->bits >= c->max_bits || c->n_put < (size_t)1 << c->bits >> 1)))
+        return;
+    unsigned bits = c->slots == NULL ? FIRST_BITS : c->bits + 2 < c->max_bits ? c->bits + 2 : c->max_bits;
+    size_t n_longs = longs_for(c, bits), pool_cap = c->max_pool >> (c->max_bits - bits);
+    dstok__cached *slots = dstok__alloc_zeroed(c->al, (size_t)1 << bits, sizeof *slots);
+    dstok__cached_long *longs = dstok__alloc_zeroed(c->al, n_longs, sizeof *longs);
+    uint32_t *pool = dstok__alloc_array(c->al, pool_cap, sizeof *pool);
+    if (slots == NULL || longs == NULL || pool == NULL) {
+        dstok__free(c->al, slots, sizeof *slots << bits);
+        dstok__free(c->al, longs, n_longs * sizeof *longs);
+        dstok__free(c->al, pool, pool_cap * sizeof *pool);
+        return;
+    }
+    move_slots(c, slots, bits);
+    move_longs(c, longs, n_longs);
+    if (c->pool_n > 0) memcpy(pool, c->pool, c->pool_n * sizeof *pool);
+    dstok__cache_free(c);
+    c->slots = slots;
+    c->bits = bits;
+    c->longs = longs;
+    c->n_longs = n_longs;
+    c->pool = pool;
+    c->pool_cap = pool_cap;
+    c->n_put = 0;
+}
+
+/* Room for n numbers in the pool. When it is full all is forgotten: no slot may point at what is overwritten. */
+static bool pool_reserve(dstok__cache *c, size_t n) {
+    if (n > c->pool_cap) return false;
+    if (c->pool_cap - c->pool_n >= n) return true;
+    memset(c->slots, 0, sizeof *c->slots << c->bits);
+    memset(c->longs, 0, c->n_longs * sizeof *c->longs);
+    c->pool_n = 0;
+    return true;
+}
+
+void dstok__cache_put(dstok__cache *c, dstok__key key, uint64_t hash, const uint32_t *ids, size_t n) {
+    dstok__cached one = {.key = key, .n = (uint32_t)n};
+    if (c->slots == NULL || n == 0) return;
+    if (n <= DSTOK__SLOT_IDS) {
+        memcpy(one.ids, ids, n * sizeof *ids);
+    } else {
+        if (!pool_reserve(c, n)) return;
+        memcpy(c->pool + c->pool_n, ids, n * sizeof *ids);
+        one.ids[0] = (uint32_t)c->pool_n;
+        one.n |= DSTOK__IN_POOL;
+        c->pool_n += n;
+    }
+    place(c->slots, c->bits, hash, &one);
+    c->n_put++;
+}
+
+static uint64_t long_hash(const uint8_t *text, size_t n) {
+    return dstok__hash(text, n, 0);
+}
+
+const uint32_t *dstok__cache_find_long(const dstok__cache *c, const uint8_t *text, size_t n, size_t *n_ids) {
+    if (c->slots == NULL || n > DSTOK__LONG_BYTES) return NULL;
+    uint64_t hash = long_hash(text, n);
+    const dstok__cached_long *one = &c->longs[hash & (c->n_longs - 1)];
+    if (one->hash != hash || one->n_bytes != n || memcmp(c->pool + one->at, text, n) != 0) return NULL;
+    *n_ids = one->n_ids;
+    return c->pool + one->at + (n + 3) / 4;
+}
+
+void dstok__cache_put_long(dstok__cache *c, const uint8_t *text, size_t n, const uint32_t *ids, size_t n_ids) {
+    size_t words = (n + 3) / 4;
+    if (c->slots == NULL || n > DSTOK__LONG_BYTES || !pool_reserve(c, words + n_ids)) return;
+    uint64_t hash = long_hash(text, n);
+    c->longs[hash & (c->n_longs - 1)] = (dstok__cached_long){hash, (uint32_t)c->pool_n, (uint16_t)n, (uint16_t)n_ids};
+    memcpy(c->pool + c->pool_n, text, n);
+    memcpy(c->pool + c->pool_n + words, ids, n_ids * sizeof *ids);
+    c->pool_n += words + n_ids;
+}

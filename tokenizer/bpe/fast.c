@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* The fast way: a window of text at a time from bytes to ids. */
+#include "fast.h"
+#include "job.h"
+
+#include "../text/utf8.h"
+
+#define FEW_BLOCKS 4u /* the size of a window behind a place that the masks do not know; it doubles from there */
+
+/* A run over one text. Ids go to at, which has room for all that the bytes up to the end of the window can give. */
+typedef struct run {
+    job *j;
+    dstok__fast *f;
+    const dstok_tokenizer *tok;
+    const uint8_t *text;
+    size_t len;
+    uint32_t *at;
+} run;
+
+/* ---- pieces that are not in the cache ---- */
+
+/* Merges the bytes of a piece; *n ids to r->at. */
+static dstok_status merge_bytes(run *r, const uint8_t *text, size_t len, size_t *n) {
+    const uint32_t *ids = r->tok->t.head->byte_ids;
+    dstok__merge_scratch *m = &r->j->enc->merge;
+    DSTOK_TRY(dstok__merge_reserve(m, len));
+    for (size_t i = 0; i < len; i++)
+        m->symbols[i] = (dstok__symbol){ids[text[i]], (uint32_t)i, (uint32_t)i + 1};
+    dstok__merge_rules rules = {.pairs = &r->tok->t.pairs, .flags = r->tok->flags};
+    DSTOK_TRY(dstok__merge_run(m, &rules, len, n));
+    for (size_t i = 0; i < *n; i++) r->at[i] = m->symbols[i].id;
+    return DSTOK_OK;
+}
+
+/* The ids of a piece to r->at. is_whole: it is a pretoken and no part of one. *keep: they depend on the bytes alone. */
+static dstok_status encode_piece(run *r, const uint8_t *text, size_t len, bool is_whole, size_t *n, bool *keep) {
+    bool whole_first = (r->tok->options & DSTOK__T_WHOLE_FIRST) != 0;
+    uint32_t id = dstok__tables_find(&r->tok->t, text, len);
+    *keep = true;
+    if (id < r->tok->n_ids) {
+        bool merges = (r->tok->flags[id] & DSTOK__TOKEN_WHOLE) != 0;
+        *keep = merges || !whole_first;
+        if (merges || (whole_first && is_whole)) {
+            r->at[0] = id;
+            *n = 1;
+            return DSTOK_OK;
+        }
+    }
+    return merge_bytes(r, text, len, n);
+}
+
+static dstok_status put_long(run *r, const uint8_t *text, size_t len, bool is_whole) {
+    dstok__cache *c = &r->f->cache;
+    size_t n;
+    bool keep;
+    const uint32_t *ids = dstok__cache_find_long(c, text, len, &n);
+    if (ids != NULL) {
+        memcpy(r->at, ids, n * sizeof *ids);
+    } else {
+        DSTOK_TRY(encode_piece(r, text, len, is_whole, &n, &keep));
+        if (keep) dstok__cache_put_long(c, text, len, r->at, n);
+    }
+    r->at += n;
+    return DSTOK_OK;
+}
+
+/* A piece that the slots did not answer. */
+static dstok_status put_piece(run *r, const uint8_t *text, size_t len, bool is_whole, dstok__key key, uint64_t hash) {
+    size_t n;
+    bool keep;
+    if (len > DSTOK__KEY_BYTES) return put_long(r, text, len, is_whole);
+    DSTOK_TRY(encode_piece(r, text, len, is_whole, &n, &keep));
+    if (keep) dstok__cache_put(&r->f->cache, key, hash, r->at, n);
+    r->at += n;
+    return DSTOK_OK;
+}
+
+/* ---- cuts ---- */
+
+static uint32_t key_before(const uint8_t *p) {
+    return p[-1] < 0x80 ? p[-1] : (uint32_t)p[-2] | (uint32_t)p[-1] << 8;
+}
+
+static bool has_bit(const uint64_t *words, size_t at) {
+    return (words[at / 64] >> (at % 64)) & 1;
+}
+
+/* Cuts before and behind the characters from U+0800 on of one block. before: the last of them, which ends at *end. */
+static void cut_block(run *r, size_t i, uint32_t *before, size_t *end) {
+    const dstok__cuts *cuts = &r->tok->t.cuts;
+    dstok__window *w = &r->f->window;
+    const dstok__kinds *k = &w->blocks[i + 1];
+    for (uint64_t rest = k->lead3 | k->lead4; rest != 0; rest &= rest - 1) {
+        size_t at = 64 * i + dstok__low_bit(rest), width = k->lead4 & rest & (0 - rest) ? 4 : 3;
+        uint32_t key = dstok__char_key(w->text + at, width);
+        if (!has_bit(w->starts, at)) {
+            uint32_t left = at == *end ? *before : key_before(w->text + at);
+            if (!dstok__may_join(cuts, left, key)) r->f->pieces[i] |= rest & (0 - rest);
+        }
+        *before = key;
+        *end = at + width;
+        if (*end >= w->limit || w->text[*end] >= 0xE0 || has_bit(w->starts, *end)) continue;
+        uint32_t right = dstok__char_key(w->text + *end, w->text[*end] < 0x80 ? 1 : 2);
+        if (!dstok__may_join(cuts, key, right)) r->f->pieces[*end / 64] |= (uint64_t)1 << (*end % 64);
+    }
+}
+
+static void cut_window(run *r) {
+    uint32_t before = 0;
+    size_t end = SIZE_MAX;
+    for (size_t i = 0; i < r->f->window.n && 64 * i < r->f->window.limit; i++) cut_block(r, i, &before, &end);
+}
+
+/* The end of the piece that begins at text[at], at most end. */
+static size_t next_cut(const run *r, const uint8_t *text, size_t at, size_t end) {
+    const dstok__cuts *cuts = &r->tok->t.cuts;
+    size_t width;
+    (void)dstok__utf8_get(text + at, &width);
+    uint32_t left = dstok__char_key(text + at, width);
+    bool is_high = width >= 3;
+    for (at += width; at < end && cuts->pairs != NULL; at += width) {
+        (void)dstok__utf8_get(text + at, &width);
+        uint32_t right = dstok__char_key(text + at, width);
+        if ((is_high || width >= 3) && !dstok__may_join(cuts, left, right)) return at;
+        left = right;
+        is_high = width >= 3;
+    }
+    return end;
+}
+
+/* ---- windows ---- */
+
+/* The key of a piece of the window. readable: so many bytes from text on can be read. */
+static inline dstok__key key_at(const uint8_t *text, size_t at, size_t len, size_t readable) {
+    uint8_t copy[16] = {0};
+    const uint8_t *p = text + at;
+    if (len > DSTOK__KEY_BYTES) return (dstok__key){0, 1}; /* no slot has this */
+    if (__builtin_expect(at + 16 > readable, 0)) p = memcpy(copy, p, len);
+    return dstok__key_of(p, len);
+}
+
+/* Makes the keys of the pieces and fetches their slots. */
+static void fetch(run *r, const uint32_t *places, size_t n, size_t readable) {
+    const dstok__cache *c = &r->f->cache;
+    const uint8_t *text = r->f->window.text;
+    for (size_t i = 0; i < n; i++) {
+        dstok__key key = key_at(text, places[i], places[i + 1] - places[i], readable);
+        uint64_t hash = dstok__key_hash(key);
+        r->f->keys[i] = key;
+        r->f->hashes[i] = hash;
+        __builtin_prefetch(dstok__cache_at(c->slots, c->bits, hash));
+    }
+}
+
+/* A piece whose ids lie in the pool, or are not in the cache at all (slot = NULL). */
+static dstok_status put_rest(run *r, const uint32_t *places, size_t i, const dstok__cached *slot) {
+    const dstok__window *w = &r->f->window;
+    if (slot != NULL) {
+        size_t n = slot->n & ~DSTOK__IN_POOL;
+        memcpy(r->at, r->f->cache.pool + slot->ids[0], n * sizeof *r->at);
+        r->at += n;
+        return DSTOK_OK;
+    }
+    size_t begin = places[i], end = places[i + 1];
+    bool is_whole = has_bit(w->starts, begin) && (end >= w->limit || has_bit(w->starts, end));
+    return put_piece(r, w->text + begin, end - begin, is_whole, r->f->keys[i], r->f->hashes[i]);
+}
+
+/* Puts out the ids of the pieces, whose slots have been fetched. */
+static dstok_status answer(run *r, const uint32_t *places, size_t n) {
+    const dstok__cached *slots = r->f->cache.slots;
+    unsigned bits = r->f->cache.bits;
+    uint32_t *at = r->at;
+    for (size_t i = 0; i < n; i++) {
+        dstok__key key = r->f->keys[i];
+        const dstok__cached *slot = dstok__cache_at(slots, bits, r->f->hashes[i]);
+        bool first = dstok__key_is(slot, key), second = dstok__key_is(slot + 1, key);
+        slot += !first;
+        if (__builtin_expect((first | second) && slot->n <= DSTOK__SLOT_IDS, 1)) {
+            memcpy(at, slot->ids, sizeof slot->ids + sizeof slot->n); /* what is too much is overwritten */
+            at += slot->n;
+            continue;
+        }
+        r->at = at;
+        DSTOK_TRY(put_rest(r, places, i, first | second ? slot : NULL));
+        at = r->at;
+    }
+    r->at = at;
+    return DSTOK_OK;
+}
+
+/* The pieces of the window up to end, which is the begin of a pretoken or the end of the text. */
+static dstok_status put_window(run *r, size_t end, size_t readable) {
+    dstok__fast *f = r->f;
+    size_t words = (end + 63) / 64;
+    if (end % 64 != 0) f->pieces[end / 64] &= ((uint64_t)1 << (end % 64)) - 1;
+    size_t n = f->simd->positions(f->pieces, words, f->places);
+    f->places[n] = (uint32_t)end;
+    for (size_t done = 0; done < n;) {
+        size_t m = n - done < DSTOK__BATCH ? n - done : DSTOK__BATCH;
+        if (f->cache.slots == NULL) {
+            for (size_t i = 0; i < m; i++) DSTOK_TRY(put_rest(r, f->places + done, i, NULL));
+        } else {
+            fetch(r, f->places + done, m, readable);
+            DSTOK_TRY(answer(r, f->places + done, m));
+        }
+        done += m;
+    }
+    return DSTOK_OK;
+}
+
+/* Where the last pretoken begins that the window is sure of, or the end of the text; 0 when that is its only one. */
+static size_t sure_end(const dstok__window *w) {
+    if (w->limit == w->len) return w->len;
+    for (size_t i = w->limit / 64 + 1; i-- > 0;) {
+        uint64_t starts = i < w->n ? w->starts[i] : 0;
+        if (64 * i + 64 > w->limit) starts &= ((uint64_t)1 << (w->limit % 64)) - 1;
+        if (starts != 0) return 64 * i + 63 - (size_t)__builtin_clzll(starts);
+    }
+    return 0;
+}
+
+/* A pretoken of any length, cut where it may be. */
+static dstok_status put_pretoken(run *r, const uint8_t *text, size_t len) {
+    size_t readable = len; /* the key is made from a copy where the piece ends the pretoken */
+    for (size_t at = 0, end; at < len; at = end) {
+        end = next_cut(r, text, at, len);
+        dstok__key key = key_at(text, at, end - at, readable);
+        DSTOK_TRY(put_piece(r, text + at, end - at, at == 0 && end == len, key, dstok__key_hash(key)));
+    }
+    return DSTOK_OK;
+}
+
+/* Room for n more ids and what is written behind the last one. */
+static dstok_status reserve(run *r, size_t n) {
+    dstok__sink *out = &r->j->enc->out;
+    size_t used = out->store ? out->n : 0;
+    DSTOK_TRY(dstok__grow(out->al, (void **)&out->ids, &out->cap_ids, used + n + 4, sizeof *out->ids, SIZE_MAX));
+    r->at = out->ids + used;
+    return DSTOK_OK;
+}
+
+static void commit(run *r) {
+    dstok__sink *out = &r->j->enc->out;
+    out->n += (size_t)(r->at - (out->ids + (out->store ? out->n : 0)));
+}
+
+/* One window of at most *blocks blocks at text[at]. Returns how far it came. */
+static dstok_status run_window(run *r, size_t at, size_t *blocks, size_t *done) {
+    dstok__fast *f = r->f;
+    const uint8_t *text = r->text + at;
+    size_t len = r->len - at;
+    dstok__cache_grow(&f->cache);
+    dstok__window_read(&f->window, f->simd, text, len, *blocks);
+    f->block(&f->window);
+    size_t end = sure_end(&f->window);
+    bool is_cut_short = f->window.limit < len && f->window.limit < 64 * f->window.n;
+    *blocks = is_cut_short ? FEW_BLOCKS : 2 * *blocks < DSTOK__WINDOW ? 2 * *blocks : DSTOK__WINDOW;
+    if (end == 0) {
+        end = dstok__pretok_family(r->tok->pretok)->scan(text, len, 0);
+        DSTOK_TRY(reserve(r, end));
+        DSTOK_TRY(put_pretoken(r, text, end));
+    } else {
+        memcpy(f->pieces, f->window.starts, f->window.n * sizeof *f->pieces);
+        if (f->window.has_high && r->tok->t.cuts.pairs != NULL) cut_window(r);
+        DSTOK_TRY(reserve(r, end));
+        DSTOK_TRY(put_window(r, end, len));
+    }
+    commit(r);
+    *done = end;
+    return DSTOK_OK;
+}
+
+/* ---- a text ---- */
+
+bool dstok__fast_knows(const dstok_tokenizer *tok) {
+    const dstok__family *family = dstok__pretok_family(tok->pretok);
+    if (family == NULL || family->block == NULL) return false;
+    if (!(tok->options & DSTOK__T_PLAIN_ATOMS) || (tok->options & DSTOK__T_UNUSED)) return false;
+    for (unsigned i = 0; i < 256; i++)
+        if (tok->t.head->byte_ids[i] == DSTOK__NO_ID) return false;
+    return true;
+}
+
+dstok_status dstok__fast_new(const dstok_tokenizer *tok, const dstok__simd *simd, size_t cache_bytes,
+                             dstok__fast **out) {
+    *out = dstok__alloc(&tok->al, sizeof **out);
+    if (*out == NULL) return DSTOK_E_NOMEM;
+    (*out)->simd = simd;
+    (*out)->block = dstok__pretok_family(tok->pretok)->block;
+    dstok__cache_init(&(*out)->cache, &tok->al, cache_bytes);
+    return DSTOK_OK;
+}
+
+void dstok__fast_free(const dstok_alloc *al, dstok__fast *f) {
+    if (f == NULL) return;
+    dstok__cache_free(&f->cache);
+    dstok__free(al, f, sizeof *f);
+}
+
+dstok_status dstok__fast_ids(job *j, const uint8_t *text, size_t len) {
+    run r = {.j = j, .f = j->enc->fast, .tok = j->tok, .text = text, .len = len};
+    size_t blocks = DSTOK__WINDOW;
+    for (size_t at = 0, done; at < len; at += done) DSTOK_TRY(run_window(&r, at, &blocks, &done));
+    return DSTOK_OK;
+}

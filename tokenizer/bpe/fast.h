@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The fast way through a text: windows of pretokens from bit masks, exact cuts, the cache, and merging for what is not in
+ * it. The same ids as piece by piece (piece.c); docs/pipeline.md walks through it. */
+#ifndef DSTOK_BPE_FAST_H
+#define DSTOK_BPE_FAST_H
+
+#include "../pretok/blocks.h"
+#include "cache.h"
+#include "model.h"
+
+#define DSTOK__BATCH 128u /* pieces whose slots are fetched together */
+
+/* The scratch of one encoder. */
+typedef struct dstok__fast {
+    const dstok__simd *simd;
+    dstok__block_fn *block;
+    dstok__cache cache;
+    uint64_t pieces[DSTOK__WINDOW];           /* begins of pretokens and cuts */
+    uint32_t places[64 * DSTOK__WINDOW + 65]; /* of them, and the end of the last one */
+    dstok__key keys[DSTOK__BATCH];
+    uint64_t hashes[DSTOK__BATCH];
+    dstok__window window;
+} dstok__fast;
+
+/* Is there a fast way for this tokenizer? A family with masks, and merging from bytes that all have a token. */
+bool dstok__fast_knows(const dstok_tokenizer *tok);
+
+dstok_status dstok__fast_new(const dstok_tokenizer *tok, const dstok__simd *simd, size_t cache_bytes,
+                             dstok__fast **out);
+void dstok__fast_free(const dstok_alloc *al, dstok__fast *f); /* NULL allowed */
+
+#endif
