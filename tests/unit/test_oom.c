@@ -136,6 +136,8 @@ static uint32_t *copy_ids(const dstok_tokens *t) {
     return ids;
 }
 
+static size_t n_without_cache; /* calls that got on without the memory they asked for */
+
 /* The call fails with its k-th allocation; then it is made again with memory enough. */
 static bool check_call_once(const input *in, const dstok_tokenizer *tok, t_heap *heap, call_fn *call,
                             size_t k, const uint32_t *want, size_t n_want) {
@@ -148,9 +150,12 @@ static bool check_call_once(const input *in, const dstok_tokenizer *tok, t_heap 
     dstok_status status = dstok_encoder_new(tok, &enc);
     if (status == DSTOK_OK) status = call(enc, &got, &err);
     bool failed = heap->calls >= k;
-    CHECK_EQ(status, failed ? DSTOK_E_NOMEM : DSTOK_OK);
-    if (failed) CHECK_EQ(got.n, 4711); /* untouched */
-    if (failed && enc != NULL) CHECK_EQ(err.status, DSTOK_E_NOMEM);
+    bool is_cache = failed && status == DSTOK_OK; /* the encoder goes on without a larger cache */
+    if (is_cache) n_without_cache++;
+    CHECK_EQ(status, failed && !is_cache ? DSTOK_E_NOMEM : DSTOK_OK);
+    if (is_cache) CHECK(got.n == n_want && memcmp(got.ids, want, n_want * sizeof *want) == 0);
+    if (failed && !is_cache) CHECK_EQ(got.n, 4711); /* untouched */
+    if (failed && !is_cache && enc != NULL) CHECK_EQ(err.status, DSTOK_E_NOMEM);
     heap->fail_at = 0;
     if (enc == NULL) CHECK_EQ(dstok_encoder_new(tok, &enc), DSTOK_OK);
     CHECK_EQ(call(enc, &got, &err), DSTOK_OK);
@@ -177,7 +182,9 @@ static size_t check_calls(const input *in) {
         uint32_t *want = copy_ids(&t);
         size_t n_want = t.n, k = 1;
         dstok_encoder_free(enc);
+        n_without_cache = 0;
         while (check_call_once(in, tok, &heap, calls[c], k, want, n_want)) k++;
+        CHECK(n_without_cache <= 3); /* the three blocks of a cache */
         total += k - 1;
         free(want);
     }

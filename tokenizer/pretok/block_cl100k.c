@@ -12,34 +12,34 @@ typedef struct carry {
 } carry;
 
 /* What the pattern calls a word, and what is neither that nor a number nor white space. */
-static inline uint64_t word_of(const dstok__kinds *k, bool marks) {
-    return dstok__letters(k) | (marks ? k->mark : 0);
+static inline uint64_t word_of(const dstok__kinds *k, bool marks, bool is_ascii) {
+    return dstok__letters(k, is_ascii) | (marks ? dstok__marks(k, is_ascii) : 0);
 }
 
-static inline uint64_t rest_of(const dstok__kinds *k, bool marks) {
-    return k->sign | k->other | (marks ? 0 : k->mark);
+static inline uint64_t rest_of(const dstok__kinds *k, bool marks, bool is_ascii) {
+    return k->sign | k->other | (marks ? 0 : dstok__marks(k, is_ascii));
 }
 
 static inline uint64_t splits_of(const dstok__kinds *k) {
     return k->valid & ~(k->blank | k->newline);
 }
 
-static inline uint64_t cut_block(dstok__window *w, size_t i, bool marks, int n, carry *c) {
+static inline uint64_t cut_block(dstok__window *w, size_t i, bool marks, int n, bool is_ascii, carry *c) {
     const dstok__kinds *k = &w->blocks[i + 1];
-    uint64_t word = word_of(k, marks), rest = rest_of(k, marks), alone = ~DSTOK__BEFORE(k, space);
+    uint64_t word = word_of(k, marks, is_ascii), rest = rest_of(k, marks, is_ascii), alone = ~DSTOK__BEFORE(k, space);
     uint64_t words = word & ~(word << 1 | c->word), rests = rest & ~(rest << 1 | c->rest) & alone;
 
     /* A single sign, not behind a ' ', goes to the word behind it, or begins a contraction. */
-    uint64_t prefixes = rests & dstok__next_in(k, word, word_of(k + 1, marks));
-    uint64_t behind = dstok__step_over(k, prefixes, &c->behind_prefix), forced = c->forced;
+    uint64_t prefixes = rests & dstok__next_in(k, word, word_of(k + 1, marks, is_ascii), is_ascii);
+    uint64_t behind = dstok__step_over(k, prefixes, &c->behind_prefix, is_ascii), forced = c->forced;
     c->forced = 0;
     if (prefixes & k->quote)
         (void)dstok__contractions(w, i, prefixes & k->quote, true, &forced, &c->forced);
     uint64_t starts = rests | (words & ~behind & ~DSTOK__BEFORE(k, blank)) | forced;
 
     uint64_t absorbed = dstok__absorbed(k->newline, rest << 1 | c->rest, &c->absorbed);
-    starts |= dstok__cut_lines_of(w, i, k->newline & ~absorbed, splits_of(k), splits_of(k + 1), &c->lines);
-    starts |= n == 1 ? k->number & k->lead : dstok__cut_threes(w, i, &c->numbers);
+    starts |= dstok__cut_lines_of(w, i, k->newline & ~absorbed, splits_of(k), splits_of(k + 1), is_ascii, &c->lines);
+    starts |= n == 1 ? k->number & ~k->tail : dstok__cut_threes(w, i, &c->numbers);
     c->word = word >> 63;
     c->rest = rest >> 63;
     return starts & k->valid;
@@ -48,7 +48,10 @@ static inline uint64_t cut_block(dstok__window *w, size_t i, bool marks, int n, 
 static inline void cut(dstok__window *w, bool marks, int n) {
     carry c;
     memset(&c, 0, sizeof c);
-    for (size_t i = 0; i < w->n; i++) w->starts[i] = cut_block(w, i, marks, n, &c);
+    for (size_t i = 0; i < w->n; i++) {
+        bool is_ascii = dstok__is_ascii_block(&w->blocks[i + 1]);
+        w->starts[i] = is_ascii ? cut_block(w, i, marks, n, true, &c) : cut_block(w, i, marks, n, false, &c);
+    }
     dstok__cut_lines_end(w, &c.lines);
 }
 

@@ -17,9 +17,9 @@ typedef struct carry {
 } carry;
 
 /* Begins of runs that take a ' ' before them along. */
-static inline uint64_t cut_runs(dstok__window *w, size_t i, numbers mode, carry *c) {
+static inline uint64_t cut_runs(dstok__window *w, size_t i, numbers mode, bool is_ascii, carry *c) {
     const dstok__kinds *k = &w->blocks[i + 1];
-    uint64_t letter = dstok__letters(k), rest = k->sign | k->other | k->mark;
+    uint64_t letter = dstok__letters(k, is_ascii), rest = k->sign | k->other | dstok__marks(k, is_ascii);
     uint64_t letters = letter & ~(letter << 1 | c->letter), rests = rest & ~(rest << 1 | c->rest);
     uint64_t alone = ~DSTOK__BEFORE(k, space), forced = c->forced, held = c->held;
     uint64_t quotes = k->quote & rests & alone, found = 0;
@@ -30,22 +30,25 @@ static inline uint64_t cut_runs(dstok__window *w, size_t i, numbers mode, carry 
     c->letter = letter >> 63;
     c->rest = rest >> 63;
     uint64_t starts = (letters | rests) & alone;
-    if (mode == NUMBERS_ALONE) return starts | (k->number & k->lead) | forced;
+    if (mode == NUMBERS_ALONE) return starts | (k->number & ~k->tail) | forced;
     return starts | (k->number & ~DSTOK__BEFORE(k, number) & alone) | forced;
 }
 
 /* \s+(?!\S)|\s+ */
-static inline uint64_t cut_whites(const dstok__kinds *k, numbers mode, carry *c) {
+static inline uint64_t cut_whites(const dstok__kinds *k, numbers mode, bool is_ascii, carry *c) {
     uint64_t white = k->blank | k->newline, before = white << 1 | c->white;
     c->white = white >> 63;
-    return white & (~before | dstok__next_in(k, splits_of(k, mode), splits_of(k + 1, mode)));
+    return white & (~before | dstok__next_in(k, splits_of(k, mode), splits_of(k + 1, mode), is_ascii));
 }
 
 static inline void cut(dstok__window *w, numbers mode) {
     carry c = {0, 0, 0, 0, 0};
     for (size_t i = 0; i < w->n; i++) {
         const dstok__kinds *k = &w->blocks[i + 1];
-        w->starts[i] = (cut_runs(w, i, mode, &c) | cut_whites(k, mode, &c)) & k->valid;
+        uint64_t starts = dstok__is_ascii_block(k)
+                              ? cut_runs(w, i, mode, true, &c) | cut_whites(k, mode, true, &c)
+                              : cut_runs(w, i, mode, false, &c) | cut_whites(k, mode, false, &c);
+        w->starts[i] = starts & k->valid;
     }
 }
 

@@ -56,9 +56,10 @@ static inline uint64_t look_ahead(dstok__window *w, size_t i, uint64_t capitals)
 
 /* Where a run of letters and marks is cut inside: before a capital behind a small letter. word: it, without the marks
  * that belong to signs. broken: places that no pretoken reaches from the left. */
-static inline uint64_t cut_case(dstok__window *w, size_t i, uint64_t word, uint64_t broken, carry *c) {
+static inline uint64_t cut_case(dstok__window *w, size_t i, uint64_t word, uint64_t broken, bool is_ascii,
+                                carry *c) {
     const dstok__kinds *k = &w->blocks[i + 1];
-    uint64_t caseless = word & (k->caseless | k->mark), through = (k->lower | caseless) & ~(broken >> 1);
+    uint64_t caseless = is_ascii ? 0 : word & (k->caseless | k->mark), through = (k->lower | caseless) & ~(broken >> 1);
     uint64_t seen = dstok__reach((k->lower << 1 | c->seen) & ~broken, through);
     uint64_t starts = k->upper & seen;
     uint64_t unsure = k->upper & ~seen & (caseless << 1 | c->caseless) & ~broken;
@@ -78,11 +79,12 @@ typedef struct signs {
     uint64_t over;     /* bit 0: ... at the end of the block */
 } signs;
 
-static inline void find_signs(const dstok__kinds *k, uint64_t found, const carry *c, signs *s) {
-    uint64_t alone = ~DSTOK__BEFORE(k, space), next = dstok__letters(k) | k->mark;
+static inline void find_signs(const dstok__kinds *k, uint64_t found, bool is_ascii, const carry *c, signs *s) {
+    uint64_t alone = ~DSTOK__BEFORE(k, space), next = dstok__letters(k, is_ascii) | dstok__marks(k, is_ascii);
+    uint64_t next_behind = dstok__letters(k + 1, is_ascii) | dstok__marks(k + 1, is_ascii);
     s->begins = s->all & ~(s->all << 1 | c->sign) & ~found;
-    s->prefixes = s->begins & alone & dstok__next_in(k, next, dstok__letters(k + 1) | k[1].mark);
-    s->run = dstok__flood((s->begins & ~s->prefixes) | c->run, s->all | k->mark);
+    s->prefixes = s->begins & alone & dstok__next_in(k, next, next_behind, is_ascii);
+    s->run = dstok__flood((s->begins & ~s->prefixes) | c->run, s->all | dstok__marks(k, is_ascii));
     s->prefixes &= ~s->run;
     s->begins &= alone & ~(s->run << 1 | c->run);
     s->over = c->absorbed;
@@ -90,20 +92,21 @@ static inline void find_signs(const dstok__kinds *k, uint64_t found, const carry
 }
 
 /* A slash behind an absorbed line end is absorbed, too, and is no sign then. */
-static inline void settle_signs(dstok__window *w, size_t i, uint64_t found, const carry *c, signs *s) {
+static inline void settle_signs(dstok__window *w, size_t i, uint64_t found, bool is_ascii, const carry *c,
+                                signs *s) {
     const dstok__kinds *k = &w->blocks[i + 1];
     s->all = k->sign | k->other;
-    find_signs(k, found, c, s);
+    find_signs(k, found, is_ascii, c, s);
     uint64_t slashes = s->absorbed & k->slash;
     if (slashes == 0) return;
     s->all &= ~slashes;
-    find_signs(k, found, c, s);
+    find_signs(k, found, is_ascii, c, s);
     dstok__limit_to(w, i, slashes ^ (s->absorbed & k->slash));
 }
 
-static inline uint64_t cut_block(dstok__window *w, size_t i, bool contractions, int n, carry *c) {
+static inline uint64_t cut_block(dstok__window *w, size_t i, bool contractions, int n, bool is_ascii, carry *c) {
     const dstok__kinds *k = &w->blocks[i + 1];
-    uint64_t letter = dstok__letters(k), forced = c->forced, found = 0;
+    uint64_t letter = dstok__letters(k, is_ascii), forced = c->forced, found = 0;
     c->forced = 0;
     if (contractions && k->quote) {
         found = find_contractions(w, i, k->quote & (letter << 1 | c->letter), &forced, c);
@@ -111,14 +114,14 @@ static inline uint64_t cut_block(dstok__window *w, size_t i, bool contractions, 
     }
     uint64_t held = found << 1 | c->found >> 63, inner = (found << 2 | c->found >> 62) & ~forced;
     signs s;
-    settle_signs(w, i, found, c, &s);
-    uint64_t behind = dstok__step_over(k, s.prefixes, &c->behind_prefix);
+    settle_signs(w, i, found, is_ascii, c, &s);
+    uint64_t behind = dstok__step_over(k, s.prefixes, &c->behind_prefix, is_ascii);
 
-    uint64_t word = letter | (k->mark & ~s.run);
+    uint64_t word = letter | (dstok__marks(k, is_ascii) & ~s.run);
     uint64_t words = word & ~(word << 1 | c->word) & ~behind & ~DSTOK__BEFORE(k, blank) & ~held;
-    uint64_t starts = s.begins | words | forced | (cut_case(w, i, word, forced, c) & ~inner);
-    starts |= dstok__cut_lines_of(w, i, k->newline & ~s.absorbed, splits_of(k), splits_of(k + 1), &c->lines);
-    starts |= n == 1 ? k->number & k->lead : dstok__cut_threes(w, i, &c->numbers);
+    uint64_t starts = s.begins | words | forced | (cut_case(w, i, word, forced, is_ascii, c) & ~inner);
+    starts |= dstok__cut_lines_of(w, i, k->newline & ~s.absorbed, splits_of(k), splits_of(k + 1), is_ascii, &c->lines);
+    starts |= n == 1 ? k->number & ~k->tail : dstok__cut_threes(w, i, &c->numbers);
     c->letter = letter >> 63;
     c->word = word >> 63;
     c->sign = s.all >> 63;
@@ -131,7 +134,11 @@ static inline uint64_t cut_block(dstok__window *w, size_t i, bool contractions, 
 static inline void cut(dstok__window *w, bool contractions, int n) {
     carry c;
     memset(&c, 0, sizeof c);
-    for (size_t i = 0; i < w->n; i++) w->starts[i] = cut_block(w, i, contractions, n, &c);
+    for (size_t i = 0; i < w->n; i++) {
+        bool is_ascii = dstok__is_ascii_block(&w->blocks[i + 1]);
+        w->starts[i] =
+            is_ascii ? cut_block(w, i, contractions, n, true, &c) : cut_block(w, i, contractions, n, false, &c);
+    }
     dstok__cut_lines_end(w, &c.lines);
 }
 

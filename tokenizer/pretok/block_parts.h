@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-/* Bytes above ASCII. */
-static inline uint64_t dstok__long_bytes(const dstok__kinds *k) {
-    return (k->valid & ~k->lead) | k->lead2 | k->lead3 | k->lead4;
+static inline uint64_t dstok__letters(const dstok__kinds *k, bool is_ascii) {
+    return k->upper | k->lower | (is_ascii ? 0 : k->caseless);
 }
 
-static inline uint64_t dstok__letters(const dstok__kinds *k) {
-    return k->upper | k->lower | k->caseless;
+/* Marks; none in ASCII. */
+static inline uint64_t dstok__marks(const dstok__kinds *k, bool is_ascii) {
+    return is_ascii ? 0 : k->mark;
 }
 
 /* ---- \p{N}{1,3} ---- */
@@ -28,7 +28,7 @@ static inline uint64_t dstok__cut_threes(dstok__window *w, size_t i, unsigned *b
         *before = 0;
         return 0;
     }
-    dstok__limit_to(w, i, number & dstok__long_bytes(k));
+    dstok__limit_to(w, i, number & k->high);
     if (*before != 0) {
         uint64_t upto = ((uint64_t)2 << (3 - *before)) - 1;
         if ((number & upto) == upto) starts |= (upto >> 1) + 1;
@@ -65,7 +65,7 @@ static inline void dstok__settle(dstok__window *w, const dstok__kinds *k, uint64
  * splits, splits_next: what does not let go of the blank before it, here and in the next block. Sets nothing in
  * w->starts but takes away begins of earlier blocks. */
 static inline uint64_t dstok__cut_lines_of(dstok__window *w, size_t i, uint64_t newline, uint64_t splits,
-                                           uint64_t splits_next, dstok__lines *s) {
+                                           uint64_t splits_next, bool is_ascii, dstok__lines *s) {
     const dstok__kinds *k = &w->blocks[i + 1];
     uint64_t blank = k->blank, space = newline | blank;
     if (space == 0) {
@@ -86,7 +86,7 @@ static inline uint64_t dstok__cut_lines_of(dstok__window *w, size_t i, uint64_t 
     }
     s->space = space >> 63;
     s->newline = newline >> 63;
-    return begins | behind | (blank & dstok__next_in(k, splits, splits_next));
+    return begins | behind | (blank & dstok__next_in(k, splits, splits_next, is_ascii));
 }
 
 /* Behind the last block: a begin that still hangs in the air is not known, unless the text ends there. */

@@ -61,24 +61,37 @@ static void put_ideographs(dstok__kinds *k, uint64_t first) {
     k->lead3 |= first;
 }
 
-/* text: the block, whose characters may end in the bytes behind it. What ran over into it is there already. */
-static void widen(dstok__kinds *k, const dstok__classes *c, const uint8_t *text, uint64_t valid) {
-    k->upper |= c->upper & valid;
-    k->lower |= c->lower & valid;
-    k->number |= c->digit & valid;
-    k->sign |= c->sign & valid;
-    k->newline |= c->newline & valid;
-    k->blank |= c->blank & valid;
-    k->other |= valid & ~(c->upper | c->lower | c->digit | c->sign | c->newline | c->blank | c->high);
+/* Takes over the classes of ASCII. */
+static void take_classes(dstok__kinds *k, const dstok__classes *c, uint64_t valid) {
+    memcpy(k, c, sizeof *c);
     k->valid = valid;
-    k->lead = valid & ~c->tail;
-    k->space = c->space & valid;
-    k->quote = c->quote & valid;
-    k->slash = c->slash & valid;
-    if ((c->high & valid) == 0) return;
-    put_ideographs(k, c->ideograph & valid);
-    for (uint64_t rest = c->high & ~c->tail & ~c->ideograph & valid; rest != 0; rest &= rest - 1)
-        put_character(k, text, dstok__low_bit(rest));
+    k->other = ~(c->upper | c->lower | c->digit | c->sign | c->newline | c->blank | c->high);
+    k->caseless = k->mark = k->lead2 = k->lead3 = k->lead4 = k->east = 0;
+}
+
+/* The last block of the text: what stands behind the text is nothing. */
+static void cut_off(dstok__kinds *k, uint64_t valid) {
+    uint64_t *mask = &k->upper;
+    for (size_t i = 0; i < sizeof *k / sizeof *mask; i++) mask[i] &= valid;
+}
+
+static void add(dstok__kinds *k, const dstok__kinds *over) {
+    uint64_t *mask = &k->upper;
+    const uint64_t *more = &over->upper;
+    for (size_t i = 0; i < sizeof *k / sizeof *mask; i++) mask[i] |= more[i];
+}
+
+/* The characters above ASCII of the block that begins at text. over [in,out]: what runs over into the next block. */
+static void widen(dstok__kinds *k, const uint8_t *text, dstok__kinds *over) {
+    dstok__kinds two[2];
+    two[0] = *k;
+    add(&two[0], over);
+    memset(&two[1], 0, sizeof two[1]);
+    put_ideographs(two, k->ideograph);
+    for (uint64_t rest = k->high & ~k->tail & ~k->ideograph; rest != 0; rest &= rest - 1)
+        put_character(two, text, dstok__low_bit(rest));
+    *k = two[0];
+    *over = two[1];
 }
 
 void dstok__window_read(dstok__window *w, const dstok__simd *simd, const uint8_t *text, size_t len, size_t max) {
@@ -88,18 +101,25 @@ void dstok__window_read(dstok__window *w, const dstok__simd *simd, const uint8_t
     w->len = len;
     w->n = n < max ? n : max;
     w->limit = 64 * w->n < len ? 64 * w->n : len;
+    w->has_high = false;
     size_t wanted = w->n + 1 < n ? w->n + 1 : n, full = wanted < whole ? wanted : whole;
-    memset(w->blocks, 0, (w->n + 3) * sizeof *w->blocks);
     simd->classify(text, full, w->classes);
     if (wanted > full) {
         memcpy(last, text + 64 * full, len - 64 * full);
         simd->classify(last, 1, &w->classes[full]);
     }
-    w->has_high = false;
+    memset(&w->blocks[0], 0, sizeof w->blocks[0]);
+    memset(&w->blocks[wanted + 1], 0, sizeof w->blocks[0]);
+    dstok__kinds over;
+    memset(&over, 0, sizeof over);
     for (size_t i = 0; i < wanted; i++) {
-        bool is_last = i == full;
-        uint64_t valid = is_last ? ((uint64_t)1 << (len - 64 * full)) - 1 : UINT64_MAX;
-        widen(&w->blocks[i + 1], &w->classes[i], is_last ? last : text + 64 * i, valid);
-        w->has_high |= (w->classes[i].high & valid) != 0;
+        dstok__kinds *k = &w->blocks[i + 1];
+        uint64_t valid = i < full ? UINT64_MAX : ((uint64_t)1 << (len - 64 * full)) - 1;
+        take_classes(k, &w->classes[i], valid);
+        if (i == full) cut_off(k, valid);
+        if (k->high != 0) {
+            widen(k, i < full ? text + 64 * i : last, &over);
+            w->has_high = true;
+        }
     }
 }

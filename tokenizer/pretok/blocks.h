@@ -11,13 +11,17 @@
 
 #define DSTOK__WINDOW 64u /* blocks looked at together: 4 KiB of text */
 
-/* The classes of 64 bytes: bit i belongs to byte i, and all bytes of a character have the class of the character. */
+/* The classes of 64 bytes: bit i belongs to byte i, and all bytes of a character have the class of the character. The
+ * first twelve lie as in dstok__classes, which has them for ASCII. */
 typedef struct dstok__kinds {
-    uint64_t upper, lower, caseless, mark, number, sign, newline, blank, other; /* each byte is in one, as in scan.h */
-    uint64_t valid;               /* bytes of the text: the last block may end early */
-    uint64_t lead;                /* first bytes of characters */
-    uint64_t lead2, lead3, lead4; /* ... of characters of 2, 3, 4 bytes */
+    uint64_t upper, lower, number, sign, newline, blank; /* each byte is in one of these or of the next three or four */
+    uint64_t high;                /* bytes of characters above ASCII */
+    uint64_t tail;                /* bytes behind the first of their character */
+    uint64_t ideograph;           /* first bytes of most ideographs */
     uint64_t space, quote, slash; /* ' ' ' / */
+    uint64_t caseless, mark, other;
+    uint64_t valid;               /* bytes of the text: the last block may end early */
+    uint64_t lead2, lead3, lead4; /* first bytes of characters of 2, 3, 4 bytes */
     uint64_t east;                /* U+3040..30FF, U+4E00..9FA5 */
 } dstok__kinds;
 
@@ -43,7 +47,12 @@ dstok__block_fn dstok__block_gpt2, dstok__block_smollm, dstok__block_smollm_spli
 /* Reads up to max blocks of text[0, len), len > 0, which begins at the begin of a pretoken. */
 void dstok__window_read(dstok__window *w, const dstok__simd *simd, const uint8_t *text, size_t len, size_t max);
 
-/* ---- for the functions of the families ---- */
+/* ---- for the functions of the families ----
+ * is_ascii: neither the block nor its neighbours have a byte above ASCII; the compiler then leaves out what is for them. */
+
+static inline bool dstok__is_ascii_block(const dstok__kinds *k) {
+    return (k[-1].high | k[0].high | k[1].high) == 0;
+}
 
 /* A mask moved to the next byte, and by two: what stands before each byte. k points at the block. */
 #define DSTOK__BEFORE(k, mask)  ((k)[0].mask << 1 | (k)[-1].mask >> 63)
@@ -51,20 +60,20 @@ void dstok__window_read(dstok__window *w, const dstok__simd *simd, const uint8_t
 
 /* first bytes of characters whose next character begins in the set: here and behind are the set in this block and in
  * the next. */
-static inline uint64_t dstok__next_in(const dstok__kinds *k, uint64_t here, uint64_t behind) {
-    uint64_t next = (here >> 1 | behind << 63) & ~(k->lead2 | k->lead3 | k->lead4);
-    if ((k->lead2 | k->lead3 | k->lead4) != 0) {
-        next |= (here >> 2 | behind << 62) & k->lead2;
-        next |= (here >> 3 | behind << 61) & k->lead3;
-        next |= (here >> 4 | behind << 60) & k->lead4;
-    }
-    return next & k->lead;
+static inline uint64_t dstok__next_in(const dstok__kinds *k, uint64_t here, uint64_t behind, bool is_ascii) {
+    uint64_t next = (here >> 1 | behind << 63) & ~k->high;
+    if (is_ascii) return next;
+    next |= (here >> 2 | behind << 62) & k->lead2;
+    next |= (here >> 3 | behind << 61) & k->lead3;
+    return next | ((here >> 4 | behind << 60) & k->lead4);
 }
 
 /* The characters behind those whose first bytes are in mask; *over takes what falls into the next block, and what fell
  * into this one is in it before. */
-static inline uint64_t dstok__step_over(const dstok__kinds *k, uint64_t mask, uint64_t *over) {
-    uint64_t one = mask & ~(k->lead2 | k->lead3 | k->lead4), in = *over;
+static inline uint64_t dstok__step_over(const dstok__kinds *k, uint64_t mask, uint64_t *over, bool is_ascii) {
+    uint64_t one = mask & ~k->high, in = *over;
+    *over = mask >> 63;
+    if (is_ascii) return in | mask << 1;
     uint64_t two = mask & k->lead2, three = mask & k->lead3, four = mask & k->lead4;
     *over = one >> 63 | two >> 62 | three >> 61 | four >> 60;
     return in | one << 1 | two << 2 | three << 3 | four << 4;
