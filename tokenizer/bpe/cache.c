@@ -32,8 +32,9 @@ void dstok__cache_free(dstok__cache *c) {
 }
 
 /* Puts a slot where it belongs, in front of the one that is there. */
-static void place(dstok__cached *slots, unsigned bits, uint64_t hash, const dstok__cached *one) {
-    dstok__cached *at = dstok__cache_at(slots, bits, hash);
+static void place(dstok__cached *slots, unsigned bits, const dstok__cached *one) {
+    dstok__key key = {one->key.low, one->key.high & ~DSTOK__IN_POOL};
+    dstok__cached *at = dstok__cache_at(slots, bits, dstok__key_hash(key));
     if (at[0].key.high != 0) at[1] = at[0];
     at[0] = *one;
 }
@@ -42,7 +43,7 @@ static void move_slots(const dstok__cache *c, dstok__cached *slots, unsigned bit
     if (c->slots == NULL) return;
     for (size_t i = (size_t)1 << c->bits; i-- > 0;) { /* backwards, so that the newer of two comes in front again */
         const dstok__cached *one = &c->slots[i];
-        if (one->key.high != 0) place(slots, bits, dstok__key_hash(one->key), one);
+        if (one->key.high != 0) place(slots, bits, one);
     }
 }
 
@@ -88,7 +89,20 @@ static bool pool_reserve(dstok__cache *c, size_t n) {
     return true;
 }
 
-void dstok__cache_put(dstok__cache *c, dstok__key key, uint64_t hash, const uint32_t *ids, size_t n) {
+const uint32_t *dstok__cache_find(dstok__cache *c, dstok__cached *at, dstok__key key, size_t *n) {
+    dstok__key pooled = {key.low, key.high | DSTOK__IN_POOL};
+    bool first = dstok__key_is(&at[0], key) || dstok__key_is(&at[0], pooled), second = dstok__key_is(&at[1], pooled) || dstok__key_is(&at[1], key);
+    if (!first && !second) return NULL;
+    if (second) {
+        dstok__cached one = at[1];
+        at[1] = at[0];
+        at[0] = one;
+    }
+    *n = at[0].n;
+    return at[0].key.high == key.high ? at[0].ids : c->pool + at[0].ids[0];
+}
+
+void dstok__cache_put(dstok__cache *c, dstok__key key, const uint32_t *ids, size_t n) {
     dstok__cached one = {.key = key, .n = (uint32_t)n};
     if (c->slots == NULL || n == 0) return;
     if (n <= DSTOK__SLOT_IDS) {
@@ -97,10 +111,10 @@ void dstok__cache_put(dstok__cache *c, dstok__key key, uint64_t hash, const uint
         if (!pool_reserve(c, n)) return;
         memcpy(c->pool + c->pool_n, ids, n * sizeof *ids);
         one.ids[0] = (uint32_t)c->pool_n;
-        one.n |= DSTOK__IN_POOL;
+        one.key.high |= DSTOK__IN_POOL;
         c->pool_n += n;
     }
-    place(c->slots, c->bits, hash, &one);
+    place(c->slots, c->bits, &one);
     c->n_put++;
 }
 

@@ -19,12 +19,13 @@ typedef struct dstok__key {
 } dstok__key;
 
 typedef struct dstok__cached {
-    dstok__key key;
+    dstok__key key; /* with DSTOK__IN_POOL: ids[0] is where the ids begin in the pool */
     uint32_t ids[DSTOK__SLOT_IDS];
-    uint32_t n; /* 1 to 3; or DSTOK__IN_POOL | how many, which begin at pool[ids[0]] */
+    uint32_t n;
 } dstok__cached;
 
-#define DSTOK__IN_POOL 0x80000000u
+#define DSTOK__IN_POOL ((uint64_t)1 << 63) /* in key.high */
+#define DSTOK__NO_KEY  ((dstok__key){0, 1}) /* no slot has it */
 
 /* A piece of 16 to DSTOK__LONG_BYTES bytes: hash, and where its bytes and, behind them, its ids lie in the pool. */
 typedef struct dstok__cached_long {
@@ -58,10 +59,11 @@ void dstok__cache_grow(dstok__cache *c);
 static inline dstok__key dstok__key_of(const uint8_t *p, size_t n) {
     static const uint64_t masks[DSTOK__KEY_BYTES + 1][2] = {
 #define M(k) (((uint64_t)1 << (8 * (k))) - 1)
-        {0, 0},  {M(1), 0},    {M(2), 0},    {M(3), 0},    {M(4), 0},    {M(5), 0},    {M(6), 0},    {M(7), 0},
-        {~(uint64_t)0, 0},     {~(uint64_t)0, M(1)}, {~(uint64_t)0, M(2)}, {~(uint64_t)0, M(3)}, {~(uint64_t)0, M(4)},
-        {~(uint64_t)0, M(5)},  {~(uint64_t)0, M(6)}, {~(uint64_t)0, M(7)},
+#define ALL  (~(uint64_t)0)
+        {0, 0},      {M(1), 0},     {M(2), 0},     {M(3), 0},     {M(4), 0},     {M(5), 0},     {M(6), 0},     {M(7), 0},
+        {ALL, M(0)}, {ALL, M(1)},   {ALL, M(2)},   {ALL, M(3)},   {ALL, M(4)},   {ALL, M(5)},   {ALL, M(6)},   {ALL, M(7)},
 #undef M
+#undef ALL
     };
     dstok__key key;
     memcpy(&key, p, sizeof key);
@@ -72,7 +74,7 @@ static inline dstok__key dstok__key_of(const uint8_t *p, size_t n) {
 
 /* 64 well-mixed bits: the halves of a product of 128. */
 static inline uint64_t dstok__key_hash(dstok__key key) {
-    uint64_t a = key.low ^ 0xA0761D6478BD642Fu, b = key.high ^ 0xE7037ED1A0B428DBu;
+    uint64_t a = key.low, b = key.high ^ 0xE7037ED1A0B428DBu;
 #ifdef __SIZEOF_INT128__
     __extension__ typedef unsigned __int128 wide;
     wide product = (wide)a * b;
@@ -84,17 +86,21 @@ static inline uint64_t dstok__key_hash(dstok__key key) {
 #endif
 }
 
-/* The two slots where a key may be. */
+/* The two slots where a key may be, the newer one first. */
 static inline dstok__cached *dstok__cache_at(const dstok__cached *slots, unsigned bits, uint64_t hash) {
     return (dstok__cached *)(uintptr_t)slots + (hash >> (64 - bits) & ~(uint64_t)1);
 }
 
 static inline bool dstok__key_is(const dstok__cached *slot, dstok__key key) {
-    return ((slot->key.low ^ key.low) | (slot->key.high ^ key.high)) == 0;
+    return slot->key.low == key.low && slot->key.high == key.high;
 }
 
-/* Remembers ids[0, n) of a short piece. */
-void dstok__cache_put(dstok__cache *c, dstok__key key, uint64_t hash, const uint32_t *ids, size_t n);
+/* Looks in both slots at `at` and in the pool; what was in the second becomes the first. The ids, *n of them, or NULL.
+ * Valid until the next put. */
+const uint32_t *dstok__cache_find(dstok__cache *c, dstok__cached *at, dstok__key key, size_t *n);
+
+/* Remembers ids[0, n) of a short piece, which is not in the cache. */
+void dstok__cache_put(dstok__cache *c, dstok__key key, const uint32_t *ids, size_t n);
 
 /* The ids of a long piece, or NULL. They lie in the pool until the next put. */
 const uint32_t *dstok__cache_find_long(const dstok__cache *c, const uint8_t *text, size_t n, size_t *n_ids);

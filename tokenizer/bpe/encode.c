@@ -8,7 +8,7 @@
 #include <string.h>
 
 static dstok_status encode_source(job *j, const uint8_t *source, size_t len) {
-    if (dstok__utf8_check(source, len) == len) return dstok__job_text(j, source, len);
+    if (j->enc->simd->utf8_check(source, len) == len) return dstok__job_text(j, source, len);
     return dstok__job_invalid(j, source, len);
 }
 
@@ -214,13 +214,14 @@ dstok_status dstok_encoder_new(const dstok_tokenizer *tok, dstok_encoder **out) 
     dstok_encoder *enc = dstok__alloc_zeroed(al, 1, sizeof *enc);
     if (enc == NULL) return DSTOK_E_NOMEM;
     enc->tok = tok;
+    enc->simd = dstok__simd_best(DSTOK__N_TIERS);
     enc->out.al = al;
     dstok__merge_init(&enc->merge, al);
     dstok__normalized_init(&enc->valid, al);
     dstok__normalized_init(&enc->stretch, al);
     dstok_status status = make_scratch(enc);
     if (status == DSTOK_OK && dstok__fast_knows(tok))
-        status = dstok__fast_new(tok, dstok__simd_best(DSTOK__N_TIERS), DSTOK__CACHE_DEFAULT, &enc->fast);
+        status = dstok__fast_new(tok, enc->simd, DSTOK__CACHE_DEFAULT, &enc->fast);
     if (status != DSTOK_OK) {
         dstok_encoder_free(enc);
         return status;

@@ -22,6 +22,7 @@ typedef struct dstok__sink {
 struct dstok_encoder {
     const dstok_tokenizer *tok;
     dstok__pretok_scratch *scratch; /* NULL when neither steps nor normaliser need it */
+    const dstok__simd *simd;
     dstok__fast *fast; /* NULL: there is no fast way */
     dstok__merge_scratch merge;
     dstok__split *splits;         /* by id, for tokens that are taken apart again; else NULL */

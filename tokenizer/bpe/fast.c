@@ -64,15 +64,32 @@ static dstok_status put_long(run *r, const uint8_t *text, size_t len, bool is_wh
     return DSTOK_OK;
 }
 
-/* A piece that the slots did not answer. */
-static dstok_status put_piece(run *r, const uint8_t *text, size_t len, bool is_whole, dstok__key key, uint64_t hash) {
+/* A piece that the first slot did not answer. slots: its two; NULL: there is no cache. */
+static dstok_status put_other(run *r, const uint8_t *text, size_t len, bool is_whole, dstok__cached *slots,
+                              dstok__key key) {
+    dstok__cache *c = &r->f->cache;
     size_t n;
     bool keep;
     if (len > DSTOK__KEY_BYTES) return put_long(r, text, len, is_whole);
-    DSTOK_TRY(encode_piece(r, text, len, is_whole, &n, &keep));
-    if (keep) dstok__cache_put(&r->f->cache, key, hash, r->at, n);
+    const uint32_t *ids = slots == NULL ? NULL : dstok__cache_find(c, slots, key, &n);
+    if (ids != NULL) {
+        memcpy(r->at, ids, n * sizeof *ids);
+    } else {
+        DSTOK_TRY(encode_piece(r, text, len, is_whole, &n, &keep));
+        if (keep) dstok__cache_put(c, key, r->at, n);
+    }
     r->at += n;
     return DSTOK_OK;
+}
+
+/* A piece of which no byte behind it may be read. */
+static dstok_status put_any(run *r, const uint8_t *text, size_t len, bool is_whole) {
+    const dstok__cache *c = &r->f->cache;
+    uint8_t copy[16] = {0};
+    dstok__key key = DSTOK__NO_KEY;
+    if (len <= DSTOK__KEY_BYTES) key = dstok__key_of(memcpy(copy, text, len), len);
+    dstok__cached *slots = c->slots == NULL ? NULL : dstok__cache_at(c->slots, c->bits, dstok__key_hash(key));
+    return put_other(r, text, len, is_whole, slots, key);
 }
 
 /* ---- cuts ---- */
@@ -130,59 +147,41 @@ static size_t next_cut(const run *r, const uint8_t *text, size_t at, size_t end)
 
 /* ---- windows ---- */
 
-/* The key of a piece of the window. readable: so many bytes from text on can be read. */
-static inline dstok__key key_at(const uint8_t *text, size_t at, size_t len, size_t readable) {
-    uint8_t copy[16] = {0};
-    const uint8_t *p = text + at;
-    if (len > DSTOK__KEY_BYTES) return (dstok__key){0, 1}; /* no slot has this */
-    if (__builtin_expect(at + 16 > readable, 0)) p = memcpy(copy, p, len);
-    return dstok__key_of(p, len);
-}
-
-/* Makes the keys of the pieces and fetches their slots. */
-static void fetch(run *r, const uint32_t *places, size_t n, size_t readable) {
-    const dstok__cache *c = &r->f->cache;
-    const uint8_t *text = r->f->window.text;
+/* Makes the keys of the pieces, behind each of which 16 bytes from its begin on can be read, and fetches their slots. */
+static void fetch(dstok__fast *f, const uint32_t *places, size_t n) {
+    const uint8_t *text = f->window.text;
+    dstok__cached *slots = f->cache.slots;
+    unsigned bits = f->cache.bits;
     for (size_t i = 0; i < n; i++) {
-        dstok__key key = key_at(text, places[i], places[i + 1] - places[i], readable);
-        uint64_t hash = dstok__key_hash(key);
-        r->f->keys[i] = key;
-        r->f->hashes[i] = hash;
-        __builtin_prefetch(dstok__cache_at(c->slots, c->bits, hash));
+        size_t begin = places[i], len = places[i + 1] - begin;
+        dstok__key key = DSTOK__NO_KEY;
+        if (__builtin_expect(len <= DSTOK__KEY_BYTES, 1)) key = dstok__key_of(text + begin, len);
+        f->keys[i] = key;
+        f->slots[i] = dstok__cache_at(slots, bits, dstok__key_hash(key));
+        __builtin_prefetch(f->slots[i]);
     }
 }
 
-/* A piece whose ids lie in the pool, or are not in the cache at all (slot = NULL). */
-static dstok_status put_rest(run *r, const uint32_t *places, size_t i, const dstok__cached *slot) {
-    const dstok__window *w = &r->f->window;
-    if (slot != NULL) {
-        size_t n = slot->n & ~DSTOK__IN_POOL;
-        memcpy(r->at, r->f->cache.pool + slot->ids[0], n * sizeof *r->at);
-        r->at += n;
-        return DSTOK_OK;
-    }
-    size_t begin = places[i], end = places[i + 1];
-    bool is_whole = has_bit(w->starts, begin) && (end >= w->limit || has_bit(w->starts, end));
-    return put_piece(r, w->text + begin, end - begin, is_whole, r->f->keys[i], r->f->hashes[i]);
+/* Is the piece of the window, which ends at end, a whole pretoken? */
+static bool is_pretoken(const dstok__window *w, size_t begin, size_t end) {
+    return has_bit(w->starts, begin) && (end >= w->limit || has_bit(w->starts, end));
 }
 
 /* Puts out the ids of the pieces, whose slots have been fetched. */
 static dstok_status answer(run *r, const uint32_t *places, size_t n) {
-    const dstok__cached *slots = r->f->cache.slots;
-    unsigned bits = r->f->cache.bits;
+    dstok__fast *f = r->f;
     uint32_t *at = r->at;
     for (size_t i = 0; i < n; i++) {
-        dstok__key key = r->f->keys[i];
-        const dstok__cached *slot = dstok__cache_at(slots, bits, r->f->hashes[i]);
-        bool first = dstok__key_is(slot, key), second = dstok__key_is(slot + 1, key);
-        slot += !first;
-        if (__builtin_expect((first | second) && slot->n <= DSTOK__SLOT_IDS, 1)) {
+        dstok__cached *slot = f->slots[i];
+        dstok__key key = f->keys[i];
+        if (__builtin_expect(dstok__key_is(slot, key), 1)) {
             memcpy(at, slot->ids, sizeof slot->ids + sizeof slot->n); /* what is too much is overwritten */
             at += slot->n;
             continue;
         }
         r->at = at;
-        DSTOK_TRY(put_rest(r, places, i, first | second ? slot : NULL));
+        bool is_whole = is_pretoken(&f->window, places[i], places[i + 1]);
+        DSTOK_TRY(put_other(r, f->window.text + places[i], places[i + 1] - places[i], is_whole, slot, key));
         at = r->at;
     }
     r->at = at;
@@ -190,21 +189,20 @@ static dstok_status answer(run *r, const uint32_t *places, size_t n) {
 }
 
 /* The pieces of the window up to end, which is the begin of a pretoken or the end of the text. */
-static dstok_status put_window(run *r, size_t end, size_t readable) {
+static dstok_status put_window(run *r, size_t end) {
     dstok__fast *f = r->f;
-    size_t words = (end + 63) / 64;
     if (end % 64 != 0) f->pieces[end / 64] &= ((uint64_t)1 << (end % 64)) - 1;
-    size_t n = f->simd->positions(f->pieces, words, f->places);
+    size_t n = f->simd->positions(f->pieces, (end + 63) / 64, f->places), safe = n;
     f->places[n] = (uint32_t)end;
-    for (size_t done = 0; done < n;) {
-        size_t m = n - done < DSTOK__BATCH ? n - done : DSTOK__BATCH;
-        if (f->cache.slots == NULL) {
-            for (size_t i = 0; i < m; i++) DSTOK_TRY(put_rest(r, f->places + done, i, NULL));
-        } else {
-            fetch(r, f->places + done, m, readable);
-            DSTOK_TRY(answer(r, f->places + done, m));
-        }
-        done += m;
+    while (safe > 0 && (f->cache.slots == NULL || f->places[safe - 1] + 16 > f->window.len)) safe--;
+    for (size_t i = 0, m; i < safe; i += m) {
+        m = safe - i < DSTOK__BATCH ? safe - i : DSTOK__BATCH;
+        fetch(f, f->places + i, m);
+        DSTOK_TRY(answer(r, f->places + i, m));
+    }
+    for (size_t i = safe; i < n; i++) {
+        bool is_whole = is_pretoken(&f->window, f->places[i], f->places[i + 1]);
+        DSTOK_TRY(put_any(r, f->window.text + f->places[i], f->places[i + 1] - f->places[i], is_whole));
     }
     return DSTOK_OK;
 }
@@ -222,11 +220,9 @@ static size_t sure_end(const dstok__window *w) {
 
 /* A pretoken of any length, cut where it may be. */
 static dstok_status put_pretoken(run *r, const uint8_t *text, size_t len) {
-    size_t readable = len; /* the key is made from a copy where the piece ends the pretoken */
     for (size_t at = 0, end; at < len; at = end) {
         end = next_cut(r, text, at, len);
-        dstok__key key = key_at(text, at, end - at, readable);
-        DSTOK_TRY(put_piece(r, text + at, end - at, at == 0 && end == len, key, dstok__key_hash(key)));
+        DSTOK_TRY(put_any(r, text + at, end - at, at == 0 && end == len));
     }
     return DSTOK_OK;
 }
@@ -264,7 +260,7 @@ static dstok_status run_window(run *r, size_t at, size_t *blocks, size_t *done) 
         memcpy(f->pieces, f->window.starts, f->window.n * sizeof *f->pieces);
         if (f->window.has_high && r->tok->t.cuts.pairs != NULL) cut_window(r);
         DSTOK_TRY(reserve(r, end));
-        DSTOK_TRY(put_window(r, end, len));
+        DSTOK_TRY(put_window(r, end));
     }
     commit(r);
     *done = end;

@@ -18,7 +18,7 @@ typedef struct dstok__fast {
     uint64_t pieces[DSTOK__WINDOW];           /* begins of pretokens and cuts */
     uint32_t places[64 * DSTOK__WINDOW + 65]; /* of them, and the end of the last one */
     dstok__key keys[DSTOK__BATCH];
-    uint64_t hashes[DSTOK__BATCH];
+    dstok__cached *slots[DSTOK__BATCH];
     dstok__window window;
 } dstok__fast;
 

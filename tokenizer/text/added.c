@@ -68,9 +68,25 @@ static bool is_sorted(const dstok__added_set *set) {
     return true;
 }
 
+/* The entries' first bytes, when they are few. */
+static void list_first(dstok__added_set *set) {
+    set->n_first = 0;
+    for (size_t i = 0; i < set->n; i++) {
+        uint8_t byte = set->entries[i].text[0];
+        if (set->n_first > 0 && set->first[set->n_first - 1] == byte) continue; /* entries are sorted */
+        if (set->n_first == sizeof set->first) {
+            set->n_first = 0;
+            return;
+        }
+        set->first[set->n_first++] = byte;
+    }
+}
+
 dstok_status dstok__added_build(dstok__added_set *set) {
+    set->simd = dstok__simd_best(DSTOK__N_TIERS);
     if (set->n == 0) return DSTOK_OK;
     if (!is_sorted(set)) DSTOK_TRY(sort_entries(set));
+    list_first(set);
     set->starts = dstok__alloc_zeroed(set->al, START_WORDS, sizeof *set->starts);
     if (set->starts == NULL) return DSTOK_E_NOMEM;
     for (size_t i = 0; i < set->n; i++) {
@@ -90,6 +106,15 @@ dstok_status dstok__added_build(dstok__added_set *set) {
 static bool may_start(const dstok__added_set *set, uint8_t first, uint8_t second) {
     unsigned bit = (unsigned)first << 8 | second;
     return (set->starts[bit / 64] >> (bit % 64)) & 1;
+}
+
+/* The first place from i on where an entry may start, or len. */
+static size_t next_start(const dstok__added_set *set, const uint8_t *text, size_t len, size_t i) {
+    for (; i < len; i++) {
+        if (set->n_first > 0) i += set->simd->find_byte(text + i, len - i, set->first, set->n_first);
+        if (i == len || may_start(set, text[i], i + 1 < len ? text[i + 1] : 0)) return i;
+    }
+    return len;
 }
 
 /* First entry in [lo, hi) whose byte at depth is >= byte. All of them are longer than depth. */
@@ -154,11 +179,7 @@ bool dstok__added_find(const dstok__added_set *set, const uint8_t *text, size_t 
                        dstok__policy_fn *policy, void *ctx, dstok__added_match *match, bool *refused) {
     *refused = false;
     if (set->n == 0) return false;
-    for (size_t i = pos; i < len;) {
-        if (!may_start(set, text[i], i + 1 < len ? text[i + 1] : 0)) {
-            i++;
-            continue;
-        }
+    for (size_t i = next_start(set, text, len, pos); i < len; i = next_start(set, text, len, i)) {
         dstok__verdict verdict;
         const dstok__added_entry *e = longest_at(set, text, len, i, policy, ctx, &verdict);
         if (e == NULL) {

@@ -3,6 +3,7 @@
 #ifndef DSTOK_TEXT_ADDED_H
 #define DSTOK_TEXT_ADDED_H
 
+#include "../../simd/simd.h"
 #include "../base/base.h"
 
 typedef struct dstok__added_entry {
@@ -25,6 +26,9 @@ typedef struct dstok__added_set {
     dstok__added_entry *entries;
     size_t n, cap;
     uint64_t *starts; /* bit b0 << 8 | b1; an entry of one byte sets all 256 bits; NULL when n == 0 */
+    uint8_t first[4]; /* the first bytes of all entries ... */
+    size_t n_first;   /* ... where these are enough; else 0 */
+    const dstok__simd *simd;
 } dstok__added_set;
 
 void dstok__added_init(dstok__added_set *set, const dstok_alloc *al);
