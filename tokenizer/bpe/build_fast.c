@@ -9,7 +9,8 @@
 
 /* ---- tokens that are found whole ---- */
 
-static dstok_status symbols_of(dstok__build *b, dstok__merge_scratch *m, const uint8_t *text, size_t n, bool *known) {
+static dstok_status symbols_of(dstok__build *b, dstok__merge_scratch *m, const uint8_t *text, size_t n,
+                               bool *known) {
     DSTOK_TRY(dstok__merge_reserve(m, n));
     *known = true;
     for (size_t i = 0; i < n && *known; i++) {

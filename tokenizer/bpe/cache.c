@@ -2,7 +2,7 @@
 /* The cache of an encoder: two slots for each hash, the older one goes. */
 #include "cache.h"
 
-#define FIRST_BITS 11u /* 64 KiB of slots to begin with */
+#define FIRST_BITS  11u /* 64 KiB of slots to begin with */
 #define FIRST_LONGS ((size_t)1 << 9)
 
 /* Of the bytes asked for, an eighth goes to the pool and an eighth to long pieces at most; the slots take the largest
@@ -41,7 +41,8 @@ static void place(dstok__cached *slots, unsigned bits, const dstok__cached *one)
 
 static void move_slots(const dstok__cache *c, dstok__cached *slots, unsigned bits) {
     if (c->slots == NULL) return;
-    for (size_t i = (size_t)1 << c->bits; i-- > 0;) { /* backwards, so that the newer of two comes in front again */
+    for (size_t i = (size_t)1 << c->bits;
+         i-- > 0;) { /* backwards, so that the newer of two comes in front again */
         const dstok__cached *one = &c->slots[i];
         if (one->key.high != 0) place(slots, bits, one);
     }
@@ -53,7 +54,8 @@ static void move_longs(const dstok__cache *c, dstok__cached_long *longs, size_t 
 }
 
 void dstok__cache_grow(dstok__cache *c) {
-    if (c->max_bits == 0 || (c->slots != NULL && (c->bits >= c->max_bits || c->n_put < (size_t)1 << c->bits >> 1)))
+    if (c->max_bits == 0 ||
+        (c->slots != NULL && (c->bits >= c->max_bits || c->n_put < (size_t)1 << c->bits >> 1)))
         return;
     unsigned bits = c->slots == NULL ? FIRST_BITS : c->bits + 2 < c->max_bits ? c->bits + 2 : c->max_bits;
     size_t n_longs = longs_for(c, bits), pool_cap = c->max_pool >> (c->max_bits - bits);
@@ -91,7 +93,8 @@ static bool pool_reserve(dstok__cache *c, size_t n) {
 
 const uint32_t *dstok__cache_find(dstok__cache *c, dstok__cached *at, dstok__key key, size_t *n) {
     dstok__key pooled = {key.low, key.high | DSTOK__IN_POOL};
-    bool first = dstok__key_is(&at[0], key) || dstok__key_is(&at[0], pooled), second = dstok__key_is(&at[1], pooled) || dstok__key_is(&at[1], key);
+    bool first = dstok__key_is(&at[0], key) || dstok__key_is(&at[0], pooled),
+         second = dstok__key_is(&at[1], pooled) || dstok__key_is(&at[1], key);
     if (!first && !second) return NULL;
     if (second) {
         dstok__cached one = at[1];
@@ -131,11 +134,13 @@ const uint32_t *dstok__cache_find_long(const dstok__cache *c, const uint8_t *tex
     return c->pool + one->at + (n + 3) / 4;
 }
 
-void dstok__cache_put_long(dstok__cache *c, const uint8_t *text, size_t n, const uint32_t *ids, size_t n_ids) {
+void dstok__cache_put_long(dstok__cache *c, const uint8_t *text, size_t n, const uint32_t *ids,
+                           size_t n_ids) {
     size_t words = (n + 3) / 4;
     if (c->slots == NULL || n > DSTOK__LONG_BYTES || !pool_reserve(c, words + n_ids)) return;
     uint64_t hash = long_hash(text, n);
-    c->longs[hash & (c->n_longs - 1)] = (dstok__cached_long){hash, (uint32_t)c->pool_n, (uint16_t)n, (uint16_t)n_ids};
+    c->longs[hash & (c->n_longs - 1)] =
+        (dstok__cached_long){hash, (uint32_t)c->pool_n, (uint16_t)n, (uint16_t)n_ids};
     memcpy(c->pool + c->pool_n, text, n);
     memcpy(c->pool + c->pool_n + words, ids, n_ids * sizeof *ids);
     c->pool_n += words + n_ids;

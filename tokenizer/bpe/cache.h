@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define DSTOK__KEY_BYTES  15u  /* longest piece with a slot */
+#define DSTOK__KEY_BYTES  15u /* longest piece with a slot */
 #define DSTOK__SLOT_IDS   3u
 #define DSTOK__LONG_BYTES 256u /* longer pieces are not kept */
 
@@ -24,7 +24,7 @@ typedef struct dstok__cached {
     uint32_t n;
 } dstok__cached;
 
-#define DSTOK__IN_POOL ((uint64_t)1 << 63) /* in key.high */
+#define DSTOK__IN_POOL ((uint64_t)1 << 63)  /* in key.high */
 #define DSTOK__NO_KEY  ((dstok__key){0, 1}) /* no slot has it */
 
 /* A piece of 16 to DSTOK__LONG_BYTES bytes: hash, and where its bytes and, behind them, its ids lie in the pool. */
@@ -60,8 +60,9 @@ static inline dstok__key dstok__key_of(const uint8_t *p, size_t n) {
     static const uint64_t masks[DSTOK__KEY_BYTES + 1][2] = {
 #define M(k) (((uint64_t)1 << (8 * (k))) - 1)
 #define ALL  (~(uint64_t)0)
-        {0, 0},      {M(1), 0},     {M(2), 0},     {M(3), 0},     {M(4), 0},     {M(5), 0},     {M(6), 0},     {M(7), 0},
-        {ALL, M(0)}, {ALL, M(1)},   {ALL, M(2)},   {ALL, M(3)},   {ALL, M(4)},   {ALL, M(5)},   {ALL, M(6)},   {ALL, M(7)},
+        {0, 0},      {M(1), 0},   {M(2), 0},   {M(3), 0},   {M(4), 0},   {M(5), 0},
+        {M(6), 0},   {M(7), 0},   {ALL, M(0)}, {ALL, M(1)}, {ALL, M(2)}, {ALL, M(3)},
+        {ALL, M(4)}, {ALL, M(5)}, {ALL, M(6)}, {ALL, M(7)},
 #undef M
 #undef ALL
     };

@@ -11,10 +11,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#define DSTOK__OPEN_BITS  14u
-#define DSTOK__OPEN_SIZE  ((1u << DSTOK__OPEN_BITS) + 256u) /* by hash of a character, then by first byte */
-#define DSTOK__OPEN_LEFT  1u /* may join with anything before it */
-#define DSTOK__OPEN_RIGHT 2u /* ... behind it */
+#define DSTOK__OPEN_BITS    14u
+#define DSTOK__OPEN_SIZE    ((1u << DSTOK__OPEN_BITS) + 256u) /* by hash of a character, then by first byte */
+#define DSTOK__OPEN_LEFT    1u                                /* may join with anything before it */
+#define DSTOK__OPEN_RIGHT   2u                                /* ... behind it */
 #define DSTOK__MIN_CUT_BITS 12u
 #define DSTOK__MAX_CUT_BITS 22u
 

@@ -105,10 +105,10 @@ static dstok_status run(job *j, const dstok_encode_options *options, const void 
 }
 
 /* What the caller takes: WANT_ALL is less where options->ids_only says so. */
-typedef enum want { WANT_COUNT, WANT_IDS, WANT_ALL } want;
+typedef enum wanted { WANT_COUNT, WANT_IDS, WANT_ALL } wanted;
 
 static dstok_status start(dstok_encoder *enc, const void *text, size_t len, const dstok_segment *segments,
-                          size_t n_segments, const dstok_encode_options *options, want want,
+                          size_t n_segments, const dstok_encode_options *options, wanted want,
                           dstok_error *err) {
     if (enc == NULL || (text == NULL && len > 0) || (segments == NULL && n_segments > 0))
         return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "the encoder, text or segments are NULL");
@@ -159,7 +159,7 @@ dstok_status dstok_encode(dstok_encoder *enc, const void *text, size_t len,
                           const dstok_encode_options *options, uint32_t *ids, dstok_span *spans,
                           uint8_t *flags, size_t cap, size_t *n, dstok_error *err) {
     dstok_tokens t;
-    want want = spans == NULL && flags == NULL ? WANT_IDS : WANT_ALL;
+    wanted want = spans == NULL && flags == NULL ? WANT_IDS : WANT_ALL;
     DSTOK_TRY(start(enc, text, len, NULL, 0, options, want, err));
     give(enc, &t);
     *n = t.n;

@@ -5,7 +5,8 @@
 
 #include "../text/utf8.h"
 
-#define FEW_BLOCKS 4u /* the size of a window behind a place that the masks do not know; it doubles from there */
+#define FEW_BLOCKS                                                                                           \
+    4u /* the size of a window behind a place that the masks do not know; it doubles from there */
 
 /* A run over one text. Ids go to at, which has room for all that the bytes up to the end of the window can give. */
 typedef struct run {
@@ -33,7 +34,8 @@ static dstok_status merge_bytes(run *r, const uint8_t *text, size_t len, size_t 
 }
 
 /* The ids of a piece to r->at. is_whole: it is a pretoken and no part of one. *keep: they depend on the bytes alone. */
-static dstok_status encode_piece(run *r, const uint8_t *text, size_t len, bool is_whole, size_t *n, bool *keep) {
+static dstok_status encode_piece(run *r, const uint8_t *text, size_t len, bool is_whole, size_t *n,
+                                 bool *keep) {
     bool whole_first = (r->tok->options & DSTOK__T_WHOLE_FIRST) != 0;
     uint32_t id = dstok__tables_find(&r->tok->t, text, len);
     *keep = true;
@@ -231,7 +233,8 @@ static dstok_status put_pretoken(run *r, const uint8_t *text, size_t len) {
 static dstok_status reserve(run *r, size_t n) {
     dstok__sink *out = &r->j->enc->out;
     size_t used = out->store ? out->n : 0;
-    DSTOK_TRY(dstok__grow(out->al, (void **)&out->ids, &out->cap_ids, used + n + 4, sizeof *out->ids, SIZE_MAX));
+    DSTOK_TRY(
+        dstok__grow(out->al, (void **)&out->ids, &out->cap_ids, used + n + 4, sizeof *out->ids, SIZE_MAX));
     r->at = out->ids + used;
     return DSTOK_OK;
 }

@@ -118,8 +118,10 @@ static void fill_spans(job *j, size_t first, size_t at) {
     bool is_source = !j->is_edited && !j->is_replaced;
     for (size_t i = first; i < out->n; i++) {
         size_t end = at + texts[out->ids[i]].n;
-        bool is_partial = dstok__is_continuation(j->norm[at]) || (end < j->norm_len && dstok__is_continuation(j->norm[end]));
-        out->spans[i] = is_source ? (dstok_span){j->base + at, j->base + end} : dstok__job_norm_to_source(j, at, end);
+        bool is_partial = dstok__is_continuation(j->norm[at]) ||
+                          (end < j->norm_len && dstok__is_continuation(j->norm[end]));
+        out->spans[i] =
+            is_source ? (dstok_span){j->base + at, j->base + end} : dstok__job_norm_to_source(j, at, end);
         out->flags[i] = is_partial ? DSTOK_FLAG_PARTIAL : 0;
         at = end;
     }

@@ -3,11 +3,11 @@
 #include "block_parts.h"
 
 typedef struct carry {
-    uint64_t word, rest;     /* bit 0: the last byte of the block before */
-    uint64_t absorbed;       /* ... is a line end behind signs */
-    uint64_t behind_prefix;  /* the places behind prefixes that are signs */
-    uint64_t forced;         /* begins behind a contraction */
-    unsigned numbers;        /* dstok__cut_threes */
+    uint64_t word, rest;    /* bit 0: the last byte of the block before */
+    uint64_t absorbed;      /* ... is a line end behind signs */
+    uint64_t behind_prefix; /* the places behind prefixes that are signs */
+    uint64_t forced;        /* begins behind a contraction */
+    unsigned numbers;       /* dstok__cut_threes */
     dstok__lines lines;
 } carry;
 
@@ -26,19 +26,20 @@ static inline uint64_t splits_of(const dstok__kinds *k) {
 
 static inline uint64_t cut_block(dstok__window *w, size_t i, bool marks, int n, bool is_ascii, carry *c) {
     const dstok__kinds *k = &w->blocks[i + 1];
-    uint64_t word = word_of(k, marks, is_ascii), rest = rest_of(k, marks, is_ascii), alone = ~DSTOK__BEFORE(k, space);
+    uint64_t word = word_of(k, marks, is_ascii), rest = rest_of(k, marks, is_ascii),
+             alone = ~DSTOK__BEFORE(k, space);
     uint64_t words = word & ~(word << 1 | c->word), rests = rest & ~(rest << 1 | c->rest) & alone;
 
     /* A single sign, not behind a ' ', goes to the word behind it, or begins a contraction. */
     uint64_t prefixes = rests & dstok__next_in(k, word, word_of(k + 1, marks, is_ascii), is_ascii);
     uint64_t behind = dstok__step_over(k, prefixes, &c->behind_prefix, is_ascii), forced = c->forced;
     c->forced = 0;
-    if (prefixes & k->quote)
-        (void)dstok__contractions(w, i, prefixes & k->quote, true, &forced, &c->forced);
+    if (prefixes & k->quote) (void)dstok__contractions(w, i, prefixes & k->quote, true, &forced, &c->forced);
     uint64_t starts = rests | (words & ~behind & ~DSTOK__BEFORE(k, blank)) | forced;
 
     uint64_t absorbed = dstok__absorbed(k->newline, rest << 1 | c->rest, &c->absorbed);
-    starts |= dstok__cut_lines_of(w, i, k->newline & ~absorbed, splits_of(k), splits_of(k + 1), is_ascii, &c->lines);
+    starts |= dstok__cut_lines_of(w, i, k->newline & ~absorbed, splits_of(k), splits_of(k + 1), is_ascii,
+                                  &c->lines);
     starts |= n == 1 ? k->number & ~k->tail : dstok__cut_threes(w, i, &c->numbers);
     c->word = word >> 63;
     c->rest = rest >> 63;

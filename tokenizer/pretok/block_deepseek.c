@@ -44,7 +44,8 @@ static inline uint64_t cut_words(dstok__window *w, size_t i, bool is_ascii, carr
     uint64_t behind = prefixes << 1 | c->behind_prefix;
     uint64_t reached = dstok__reach(behind | c->led, ascii);
     uint64_t others = k->other & ~k->tail;
-    if (others != 0) others &= ~DSTOK__BEFORE(k, other) | dstok__next_in(k, word, word_of(k + 1, is_ascii), is_ascii);
+    if (others != 0)
+        others &= ~DSTOK__BEFORE(k, other) | dstok__next_in(k, word, word_of(k + 1, is_ascii), is_ascii);
     uint64_t starts = (words & ~behind) | signs | others | (reached & word & ~ascii & ~behind);
     c->behind_prefix = prefixes >> 63;
     c->led = (reached & ascii) >> 63;
@@ -57,7 +58,8 @@ static inline uint64_t cut_block(dstok__window *w, size_t i, bool is_ascii, carr
     uint64_t sign = k->sign & ~k->east;
     uint64_t starts = cut_words(w, i, is_ascii, c) | (is_ascii ? 0 : cut_east(w, i));
     uint64_t absorbed = dstok__absorbed(k->newline, k->newline & (sign << 1 | c->sign), &c->absorbed);
-    starts |= dstok__cut_lines_of(w, i, k->newline & ~absorbed, splits_of(k), splits_of(k + 1), is_ascii, &c->lines);
+    starts |= dstok__cut_lines_of(w, i, k->newline & ~absorbed, splits_of(k), splits_of(k + 1), is_ascii,
+                                  &c->lines);
     starts |= dstok__cut_threes(w, i, &c->numbers);
     c->sign = sign >> 63;
     return starts & k->valid;

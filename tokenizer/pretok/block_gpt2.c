@@ -65,8 +65,10 @@ void dstok__block_smollm_split(dstok__window *w) {
 void dstok__block_smollm(dstok__window *w) {
     cut(w, NUMBERS_ALONE);
     for (size_t i = 0; i < w->n; i++) {
-        uint64_t here = w->blocks[i + 1].other & w->blocks[i + 1].lead4, next = w->blocks[i + 2].other & w->blocks[i + 2].lead4;
+        uint64_t here = w->blocks[i + 1].other & w->blocks[i + 1].lead4,
+                 next = w->blocks[i + 2].other & w->blocks[i + 2].lead4;
         if ((here | next) == 0) continue;
-        dstok__limit_to(w, i, here | here >> 1 | here >> 2 | here >> 3 | next << 63 | next << 62 | next << 61);
+        dstok__limit_to(w, i,
+                        here | here >> 1 | here >> 2 | here >> 3 | next << 63 | next << 62 | next << 61);
     }
 }

@@ -21,7 +21,8 @@ static inline uint64_t splits_of(const dstok__kinds *k) {
 }
 
 /* Quotes of contractions: they end the word before them. One that follows another at once is none. */
-static inline uint64_t find_contractions(dstok__window *w, size_t i, uint64_t quotes, uint64_t *forced, carry *c) {
+static inline uint64_t find_contractions(dstok__window *w, size_t i, uint64_t quotes, uint64_t *forced,
+                                         carry *c) {
     uint64_t found = 0;
     for (; quotes != 0; quotes &= quotes - 1) {
         size_t at = 64 * i + dstok__low_bit(quotes);
@@ -59,7 +60,8 @@ static inline uint64_t look_ahead(dstok__window *w, size_t i, uint64_t capitals)
 static inline uint64_t cut_case(dstok__window *w, size_t i, uint64_t word, uint64_t broken, bool is_ascii,
                                 carry *c) {
     const dstok__kinds *k = &w->blocks[i + 1];
-    uint64_t caseless = is_ascii ? 0 : word & (k->caseless | k->mark), through = (k->lower | caseless) & ~(broken >> 1);
+    uint64_t caseless = is_ascii ? 0 : word & (k->caseless | k->mark),
+             through = (k->lower | caseless) & ~(broken >> 1);
     uint64_t seen = dstok__reach((k->lower << 1 | c->seen) & ~broken, through);
     uint64_t starts = k->upper & seen;
     uint64_t unsure = k->upper & ~seen & (caseless << 1 | c->caseless) & ~broken;
@@ -79,7 +81,8 @@ typedef struct signs {
     uint64_t over;     /* bit 0: ... at the end of the block */
 } signs;
 
-static inline void find_signs(const dstok__kinds *k, uint64_t found, bool is_ascii, const carry *c, signs *s) {
+static inline void find_signs(const dstok__kinds *k, uint64_t found, bool is_ascii, const carry *c,
+                              signs *s) {
     uint64_t alone = ~DSTOK__BEFORE(k, space), next = dstok__letters(k, is_ascii) | dstok__marks(k, is_ascii);
     uint64_t next_behind = dstok__letters(k + 1, is_ascii) | dstok__marks(k + 1, is_ascii);
     s->begins = s->all & ~(s->all << 1 | c->sign) & ~found;
@@ -104,7 +107,8 @@ static inline void settle_signs(dstok__window *w, size_t i, uint64_t found, bool
     dstok__limit_to(w, i, slashes ^ (s->absorbed & k->slash));
 }
 
-static inline uint64_t cut_block(dstok__window *w, size_t i, bool contractions, int n, bool is_ascii, carry *c) {
+static inline uint64_t cut_block(dstok__window *w, size_t i, bool contractions, int n, bool is_ascii,
+                                 carry *c) {
     const dstok__kinds *k = &w->blocks[i + 1];
     uint64_t letter = dstok__letters(k, is_ascii), forced = c->forced, found = 0;
     c->forced = 0;
@@ -120,7 +124,8 @@ static inline uint64_t cut_block(dstok__window *w, size_t i, bool contractions, 
     uint64_t word = letter | (dstok__marks(k, is_ascii) & ~s.run);
     uint64_t words = word & ~(word << 1 | c->word) & ~behind & ~DSTOK__BEFORE(k, blank) & ~held;
     uint64_t starts = s.begins | words | forced | (cut_case(w, i, word, forced, is_ascii, c) & ~inner);
-    starts |= dstok__cut_lines_of(w, i, k->newline & ~s.absorbed, splits_of(k), splits_of(k + 1), is_ascii, &c->lines);
+    starts |= dstok__cut_lines_of(w, i, k->newline & ~s.absorbed, splits_of(k), splits_of(k + 1), is_ascii,
+                                  &c->lines);
     starts |= n == 1 ? k->number & ~k->tail : dstok__cut_threes(w, i, &c->numbers);
     c->letter = letter >> 63;
     c->word = word >> 63;
@@ -136,8 +141,8 @@ static inline void cut(dstok__window *w, bool contractions, int n) {
     memset(&c, 0, sizeof c);
     for (size_t i = 0; i < w->n; i++) {
         bool is_ascii = dstok__is_ascii_block(&w->blocks[i + 1]);
-        w->starts[i] =
-            is_ascii ? cut_block(w, i, contractions, n, true, &c) : cut_block(w, i, contractions, n, false, &c);
+        w->starts[i] = is_ascii ? cut_block(w, i, contractions, n, true, &c)
+                                : cut_block(w, i, contractions, n, false, &c);
     }
     dstok__cut_lines_end(w, &c.lines);
 }

@@ -44,8 +44,8 @@ static inline uint64_t dstok__cut_threes(dstok__window *w, size_t i, unsigned *b
 /* Carried from block to block. */
 typedef struct dstok__lines {
     uint64_t space, newline; /* bit 0: the last byte of the block before */
-    uint64_t bit;            /* a begin that holds only if its run of blanks, which goes on, ends in no newline */
-    size_t block;            /* where that is; bit = 0: there is none */
+    uint64_t bit; /* a begin that holds only if its run of blanks, which goes on, ends in no newline */
+    size_t block; /* where that is; bit = 0: there is none */
 } dstok__lines;
 
 /* The first byte of the run of ones in mask that ends below bit e. */

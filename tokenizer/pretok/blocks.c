@@ -94,7 +94,8 @@ static void widen(dstok__kinds *k, const uint8_t *text, dstok__kinds *over) {
     *over = two[1];
 }
 
-void dstok__window_read(dstok__window *w, const dstok__simd *simd, const uint8_t *text, size_t len, size_t max) {
+void dstok__window_read(dstok__window *w, const dstok__simd *simd, const uint8_t *text, size_t len,
+                        size_t max) {
     uint8_t last[64 + 4] = {0}; /* the end of the text, with zeros behind it */
     size_t whole = len / 64, n = (len + 63) / 64;
     w->text = text;

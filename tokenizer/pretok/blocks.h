@@ -14,7 +14,8 @@
 /* The classes of 64 bytes: bit i belongs to byte i, and all bytes of a character have the class of the character. The
  * first twelve lie as in dstok__classes, which has them for ASCII. */
 typedef struct dstok__kinds {
-    uint64_t upper, lower, number, sign, newline, blank; /* each byte is in one of these or of the next three or four */
+    uint64_t upper, lower, number, sign, newline,
+        blank;                    /* each byte is in one of these or of the next three or four */
     uint64_t high;                /* bytes of characters above ASCII */
     uint64_t tail;                /* bytes behind the first of their character */
     uint64_t ideograph;           /* first bytes of most ideographs */
@@ -42,10 +43,12 @@ typedef struct dstok__window {
 typedef void dstok__block_fn(dstok__window *w);
 
 dstok__block_fn dstok__block_gpt2, dstok__block_smollm, dstok__block_smollm_split, dstok__block_cl100k,
-    dstok__block_cl100k_tiktoken, dstok__block_qwen2, dstok__block_qwen35, dstok__block_o200k, dstok__block_tekken, dstok__block_deepseek_v3;
+    dstok__block_cl100k_tiktoken, dstok__block_qwen2, dstok__block_qwen35, dstok__block_o200k,
+    dstok__block_tekken, dstok__block_deepseek_v3;
 
 /* Reads up to max blocks of text[0, len), len > 0, which begins at the begin of a pretoken. */
-void dstok__window_read(dstok__window *w, const dstok__simd *simd, const uint8_t *text, size_t len, size_t max);
+void dstok__window_read(dstok__window *w, const dstok__simd *simd, const uint8_t *text, size_t len,
+                        size_t max);
 
 /* ---- for the functions of the families ----
  * is_ascii: neither the block nor its neighbours have a byte above ASCII; the compiler then leaves out what is for them. */
