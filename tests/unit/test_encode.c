@@ -298,6 +298,71 @@ static void encode_long(const struct long_text *t, const char *how) {
     free(text);
 }
 
+/* ---- the segment table ---- */
+
+static bool holds(dstok_span token, dstok_span bytes) {
+    return token.begin < token.end && bytes.begin < bytes.end && token.begin < bytes.end &&
+           token.end > bytes.begin;
+}
+
+/* Each row against every token. */
+static void check_table(const dstok_segment *segments, size_t n_segments, const dstok_span *spans, size_t n) {
+    dstok_segment_row rows[16];
+    uint64_t begin = 0;
+    dstok_segment_table(segments, n_segments, spans, n, rows);
+    for (size_t k = 0; k < n_segments; begin += segments[k++].len) {
+        dstok_span bytes = {begin, begin + segments[k].len};
+        size_t first = n, last = 0, behind = 0;
+        for (size_t i = 0; i < n; i++) {
+            if (holds(spans[i], bytes) && first == n) first = i;
+            if (holds(spans[i], bytes)) last = i + 1;
+        }
+        while (behind < n && (spans[behind].end <= begin || spans[behind].begin == spans[behind].end))
+            behind++;
+        if (last == 0) first = last = behind;
+        CHECK(rows[k].bytes.begin == bytes.begin && rows[k].bytes.end == bytes.end);
+        CHECK(rows[k].source == segments[k].source && rows[k].role == segments[k].role);
+        CHECK_EQ(rows[k].tokens.begin, first);
+        CHECK_EQ(rows[k].tokens.end, last);
+    }
+}
+
+/* Two bytes of one character that comes from both segments are in both rows. */
+static void test_shared_table(void) {
+    fixture f = {.normalizer = "{\"type\":\"NFC\"}"};
+    dstok_tokenizer *t = fixture_load(&f, NULL);
+    dstok_encoder *e = fixture_encoder(t);
+    const dstok_segment segments[] = {{.len = 1}, {.len = 2}};
+    dstok_tokens out = {0};
+    dstok_segment_row rows[2];
+    CHECK_EQ(dstok_encode_segments(e, "e\xCC\x81", 3, segments, 2, NULL, &out, NULL), DSTOK_OK);
+    CHECK_EQ(out.n, 2);
+    dstok_segment_table(segments, 2, out.spans, out.n, rows);
+    for (int k = 0; k < 2; k++) CHECK(rows[k].tokens.begin == 0 && rows[k].tokens.end == 2);
+    dstok_encoder_free(e);
+    dstok_tokenizer_free(t);
+}
+
+static void test_table(void) {
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        t_rng rng = {seed};
+        dstok_segment segments[16];
+        dstok_span spans[16];
+        size_t n_segments = 1 + t_below(&rng, 15), n = t_below(&rng, 16);
+        uint64_t begin = 0, end = 0;
+        for (uint32_t k = 0; k < n_segments; k++)
+            segments[k] = (dstok_segment){.len = t_below(&rng, 4), .source = k, .role = t_below(&rng, 5)};
+        for (size_t i = 0; i < n; i++) { /* side by side, shared, apart, without width */
+            if (t_below(&rng, 3) != 0) begin = end + (t_below(&rng, 6) == 0);
+            if (begin >= end) end = begin + t_below(&rng, 4);
+            spans[i] = (dstok_span){begin, end};
+        }
+        int before = t_failures;
+        check_table(segments, n_segments, spans, n);
+        if (t_failures > before) fprintf(stderr, "  seed %llu\n", (unsigned long long)seed);
+    }
+}
+
 static void test_long(const char *how, const char *split, const char *normalizer, uint32_t flags) {
     fixture f = fixture_words;
     dstok_load_options options = DSTOK_LOAD_OPTIONS_INIT;
@@ -331,6 +396,8 @@ int main(void) {
     test_invalid();
     test_options();
     test_lookups();
+    test_table();
+    test_shared_table();
     test_long("GPT-2", NULL, NULL, 0);
     test_long("GPT-2, NFC", NULL, "{\"type\":\"NFC\"}", 0);
     test_long("cl100k", SPLIT(CL100K), NULL, 0);
