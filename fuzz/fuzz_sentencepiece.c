@@ -11,15 +11,14 @@ static void check_model(const dstok__spec *s) {
     for (unsigned b = 0; b < 256 && s->byte_fallback; b++) require(s->fallback_ids[b] < s->n_tokens);
 }
 
+static dstok_status load(dstok__spec *s, const fuzz_input *in, dstok_error *err) {
+    (void)dstok__looks_like_sentencepiece(in->data, in->n);
+    dstok_status status = dstok__load_sentencepiece(s, in->data, in->n, err);
+    if (status == DSTOK_OK) check_model(s);
+    return status;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    fuzz_input in;
-    dstok__spec s;
-    dstok_error err = {0};
-    if (!fuzz_split(data, size, &in)) return 0;
-    (void)dstok__looks_like_sentencepiece(in.data, in.n);
-    dstok__spec_init(&s, &fuzz_allocator);
-    dstok_status status = dstok__load_sentencepiece(&s, in.data, in.n, &err);
-    if (status == DSTOK_OK) check_model(&s);
-    fuzz_finish(&in, &s, status, &err);
+    fuzz_run(data, size, load);
     return 0;
 }

@@ -4,13 +4,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static dstok_status load(dstok__spec *s, const fuzz_input *in, dstok_error *err) {
+    return dstok__load_tekken(s, in->data, in->n, err);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    fuzz_input in;
-    dstok__spec s;
-    dstok_error err = {0};
-    if (!fuzz_split(data, size, &in)) return 0;
-    dstok__spec_init(&s, &fuzz_allocator);
-    dstok_status status = dstok__load_tekken(&s, in.data, in.n, &err);
-    fuzz_finish(&in, &s, status, &err);
+    fuzz_run(data, size, load);
     return 0;
 }

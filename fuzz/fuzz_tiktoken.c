@@ -4,14 +4,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static dstok_status load(dstok__spec *s, const fuzz_input *in, dstok_error *err) {
+    const char *pattern = in->side == NULL ? "cl100k_base" : NULL;
+    return dstok__load_tiktoken(s, in->data, in->n, pattern, in->side, in->side_n, err);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    fuzz_input in;
-    dstok__spec s;
-    dstok_error err = {0};
-    if (!fuzz_split(data, size, &in)) return 0;
-    dstok__spec_init(&s, &fuzz_allocator);
-    const char *pattern = in.side == NULL ? "cl100k_base" : NULL;
-    dstok_status status = dstok__load_tiktoken(&s, in.data, in.n, pattern, in.side, in.side_n, &err);
-    fuzz_finish(&in, &s, status, &err);
+    fuzz_run(data, size, load);
     return 0;
 }
