@@ -189,10 +189,7 @@ def main():
     options.add_argument("--seed", default="1")
     options.add_argument("--only", help="one file, by its number")
     options = options.parse_args()
-    try:
-        import tokenizers  # noqa: F401
-    except ImportError as missing:
-        common.skip(f"{missing}; run with a Python that has tokenizers 0.23.3")
+    vary.need_tokenizers()
     total, n = collections.Counter(), 0
     with common.Vocabularies() as vocabularies, multiprocessing.Pool(2, vary.quiet) as pool:
         numbers = [options.only] if options.only else range(options.files)

@@ -230,10 +230,7 @@ def main():
     options.add_argument("--made", action="store_true", help="no real vocabularies")
     options.add_argument("paths", nargs="*")
     options = options.parse_args()
-    try:
-        import tokenizers  # noqa: F401
-    except ImportError as missing:
-        common.skip(f"{missing}; run with a Python that has tokenizers 0.23.3")
+    vary.need_tokenizers()
     total, n = collections.Counter(), 0
     with common.Vocabularies() as vocabularies:
         options.precompiled = find_precompiled(vocabularies)

@@ -94,6 +94,13 @@ def refusal(path):
     return message or "no message" if done.returncode == 2 or "not supported" in message else None
 
 
+def need_tokenizers():
+    try:
+        import tokenizers  # noqa: F401
+    except ImportError as missing:
+        common.skip(f"{missing}; run with a Python that has tokenizers 0.23.3")
+
+
 def quiet():
     """In a process that calls the reference: it tells of each of its panics on standard error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

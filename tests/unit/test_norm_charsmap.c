@@ -6,6 +6,7 @@
 #include "../../tokenizer/text/norm.h"
 #include "../harness/heap.h"
 #include "../harness/t.h"
+#include "norm_util.h"
 
 #include <stdlib.h>
 
@@ -135,25 +136,9 @@ static dstok_status apply(const dstok__norm *op, const char *src, size_t len) {
 
 /* ---- Precompiled and SPM ---- */
 
-static bool is_head(char byte) {
-    return ((unsigned char)byte & 0xC0) != 0x80;
-}
-
-/* Writes for each character of the result the index of the character of src whose place it has. */
-static void write_places(const char *src, char *out, size_t cap) {
-    size_t n = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < norm.len; i++) {
-        if (!is_head((char)norm.text[i])) continue;
-        int index = -1;
-        for (size_t k = 0; norm.from[i] != DSTOK__NOWHERE && k <= norm.from[i]; k++) index += is_head(src[k]);
-        n += (size_t)snprintf(out + n, cap - n, "%s%d", n == 0 ? "" : " ", index);
-    }
-}
-
 static void check_result(const char *name, const char *src, const char *want, const char *want_places) {
     char places[256];
-    write_places(src, places, sizeof places);
+    write_places(&norm, src, places, sizeof places);
     bool same = norm.len == strlen(want) && memcmp(norm.text, want, norm.len) == 0 &&
                 strcmp(places, want_places) == 0;
     CHECK(same);
@@ -276,12 +261,7 @@ static void test_spm_edits(void) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         dstok__norm op = {.kind = DSTOK__NORM_SPM, .flags = cases[i].flags};
         CHECK_EQ(apply(&op, cases[i].src, strlen(cases[i].src)), DSTOK_OK);
-        CHECK_EQ(norm.n_edits, cases[i].n);
-        for (size_t k = 0; k < cases[i].n && k < norm.n_edits; k++) {
-            const dstok__edit *got = &norm.edits[k], *want = &cases[i].want[k];
-            CHECK(got->out == want->out && got->src == want->src && got->out_n == want->out_n &&
-                  got->src_n == want->src_n);
-        }
+        check_edits(&norm, cases[i].want, cases[i].n, i);
     }
 }
 

@@ -3,6 +3,7 @@
 #include "../../data/unicode/unicode.h"
 #include "../../tokenizer/text/normalize.h"
 #include "../harness/t.h"
+#include "norm_util.h"
 
 #include <stdlib.h>
 #include <utf8proc.h>
@@ -155,31 +156,13 @@ static const place_case place_cases[] = {
      "0"},
 };
 
-static bool is_head(char byte) {
-    return ((unsigned char)byte & 0xC0) != 0x80;
-}
-
-/* Writes norm.from as in place_case. */
-static void write_places(const char *src, char *out, size_t cap) {
-    size_t n = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < norm.len; i++) {
-        if (!is_head((char)norm.text[i])) continue;
-        int index = -1;
-        for (size_t k = 0; norm.from[i] != DSTOK__NOWHERE && k <= norm.from[i]; k++) index += is_head(src[k]);
-        const char *gap = n == 0 ? "" : " ";
-        n += (size_t)(index < 0 ? snprintf(out + n, cap - n, "%s-", gap)
-                                : snprintf(out + n, cap - n, "%s%d", gap, index));
-    }
-}
-
 static void test_places(void) {
     norm.want_from = true;
     for (size_t i = 0; i < sizeof place_cases / sizeof *place_cases; i++) {
         const place_case *c = &place_cases[i];
         char places[256];
         CHECK_EQ(apply(c->ops, c->n, c->src, c->src_n), DSTOK_OK);
-        write_places(c->src, places, sizeof places);
+        write_places(&norm, c->src, places, sizeof places);
         bool same = norm.len == c->want_n && memcmp(norm.text, c->want, norm.len) == 0 &&
                     strcmp(places, c->places) == 0;
         CHECK(same);
@@ -222,19 +205,7 @@ static void test_edits(void) {
     for (size_t i = 0; i < sizeof edit_cases / sizeof *edit_cases; i++) {
         const edit_case *c = &edit_cases[i];
         CHECK_EQ(apply(c->ops, c->n_ops, c->src, strlen(c->src)), DSTOK_OK);
-        bool same = norm.n_edits == c->n;
-        for (size_t k = 0; same && k < c->n; k++) {
-            const dstok__edit *got = &norm.edits[k], *want = &c->want[k];
-            same = got->out == want->out && got->src == want->src && got->out_n == want->out_n &&
-                   got->src_n == want->src_n;
-        }
-        CHECK(same);
-        if (same) continue;
-        fprintf(stderr, "edits of case %zu:", i);
-        for (size_t k = 0; k < norm.n_edits; k++)
-            fprintf(stderr, " {%zu, %zu, %u, %u}", norm.edits[k].out, norm.edits[k].src, norm.edits[k].out_n,
-                    norm.edits[k].src_n);
-        fputc('\n', stderr);
+        check_edits(&norm, c->want, c->n, i);
     }
 }
 

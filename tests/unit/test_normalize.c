@@ -5,6 +5,7 @@
 #include "../../tokenizer/text/normalize.h"
 #include "../harness/heap.h"
 #include "../harness/t.h"
+#include "norm_util.h"
 #include "unicode_golden.h"
 
 #include <stdlib.h>
@@ -265,19 +266,7 @@ static void test_edits(void) {
     for (size_t i = 0; i < sizeof edit_cases / sizeof *edit_cases; i++) {
         const edit_case *c = &edit_cases[i];
         CHECK_EQ(apply(c->kinds, c->n_kinds, c->src, strlen(c->src), NO_LIMIT), DSTOK_OK);
-        bool same = norm.n_edits == c->n;
-        for (size_t k = 0; same && k < c->n; k++) {
-            const dstok__edit *got = &norm.edits[k], *want = &c->want[k];
-            same = got->out == want->out && got->src == want->src && got->out_n == want->out_n &&
-                   got->src_n == want->src_n;
-        }
-        CHECK(same);
-        if (same) continue;
-        fprintf(stderr, "edits of case %zu:", i);
-        for (size_t k = 0; k < norm.n_edits; k++)
-            fprintf(stderr, " {%zu, %zu, %u, %u}", norm.edits[k].out, norm.edits[k].src, norm.edits[k].out_n,
-                    norm.edits[k].src_n);
-        fputc('\n', stderr);
+        check_edits(&norm, c->want, c->n, i);
     }
 }
 
