@@ -131,7 +131,8 @@ class Bench(CliTest):
     def test_place_of_a_fault(self):
         bad = b"a" * 50000 + b"\xff" + b"b" * 50000 + b"\xfe"
         for threads in "128":
-            result = self.fails(1, r"standard input: byte 50000: invalid UTF-8.* \(--invalid\)\n", "bench", "-j", threads, stdin=bad)
+            result = self.fails(1, r"standard input: byte 50000: invalid UTF-8.* \(--invalid\)\n", "bench", "-j", threads,
+                                stdin=bad)
             self.assertEqual((result.stdout, result.stderr.count(b"\n")), (b"", 1))
         text = b"a" * 40000 + b"<|end|>"
         self.fails(1, r"byte 40000: .*\(--special\)", "bench", "--special", "error", stdin=text)
