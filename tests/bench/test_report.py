@@ -49,14 +49,18 @@ class Page(unittest.TestCase):
             if "tier" in row:
                 row["tier"] = "avx2"
         self.assertEqual(self.goal(samples, "warm ÷ best peer", "English"), ["≥ 1.5", "3 ✓"])
+        for row in samples:
+            if "tier" in row:
+                row["tier"] = "auto"
+        self.assertEqual(self.goal(samples, "warm ÷ best peer", "English"), ["≥ 2", "3 ✓"])
         del samples[0]                          # a round without us does not count
-        self.assertEqual(self.goal(samples, "warm ÷ best peer", "English"), ["≥ 1.5", "3.5 ✓"])
+        self.assertEqual(self.goal(samples, "warm ÷ best peer", "English"), ["≥ 2", "3.5 ✓"])
 
     def test_goals_met_and_missed(self):
         for warm, word in ((150, "1.5 ✓"), (149, "1.49 ✗"), (149.9, "1.5 ✓")):
             samples = [sample("dstok", warm=warm, tier="avx2"), sample("fastokens", warm=100)]
             self.assertEqual(self.goal(samples, "warm ÷ best peer", "English")[1], word)
-        samples = [sample("dstok-compiled"), sample("dstok")]
+        samples = [sample("dstok-compiled"), sample("dstok", tier="avx2")]
         self.assertEqual(self.goal(samples, "opening a .dstok file, ms", "English"), ["≤ 5", "500 ✗"])
         samples[0]["load_ms"]["cpu"] = 4.9
         self.assertEqual(self.goal(samples, "opening a .dstok file, ms", "English"), ["≤ 5", "4.9 ✓"])

@@ -13,10 +13,22 @@
 /* In the order of --tier, behind best and every. */
 static const char *const names[] = {"scalar", "avx2", "avx512", "neon"};
 
-/* The instruction sets of this library on this machine, worst first. */
+/* The instruction sets that can be measured on this machine, worst first. The library takes the best one by itself, and
+ * does not tell which: that is "auto". */
 static size_t list_tiers(const char *tiers[]) {
-    tiers[0] = names[0];
+    tiers[0] = "auto";
     return 1;
+}
+
+static int no_such_tier(const struct cli_config *c, const char *wanted, const char *const *tiers, size_t n) {
+    struct cli_buf list = {0};
+    size_t i;
+    int rc;
+
+    for (i = 0; i < n; i++) cli_buf_printf(&list, "%s%s", i > 0 ? ", " : "", tiers[i]);
+    rc = cli_usage(c->verb, "--tier %s: cannot be chosen here; there is: %s", wanted, cli_buf_string(&list));
+    cli_buf_free(&list);
+    return rc;
 }
 
 /* Those that --tier asks for. Returns 0 or CLI_USAGE. */
@@ -27,9 +39,7 @@ static int choose_tiers(const struct cli_config *c, const char **tiers, size_t *
     if (c->tier == CLI_TIER_EVERY) return 0;
     for (i = 0; c->tier != CLI_TIER_BEST && i < *n; i++)
         if (strcmp(tiers[i], names[c->tier - CLI_TIER_NAMED]) == 0) break;
-    if (i == *n)
-        return cli_usage(c->verb, "--tier %s: this build has no such code, or this machine cannot run it",
-                         names[c->tier - CLI_TIER_NAMED]);
+    if (i == *n) return no_such_tier(c, names[c->tier - CLI_TIER_NAMED], tiers, *n);
     tiers[0] = tiers[c->tier == CLI_TIER_BEST ? *n - 1 : i];
     *n = 1;
     return 0;
