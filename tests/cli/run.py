@@ -13,7 +13,9 @@ sys.dont_write_bytecode = True
 
 def main(arguments):
     if arguments and os.access(arguments[0], os.X_OK) and os.path.isfile(arguments[0]):
-        os.environ["DSTOK_BIN"] = os.path.abspath(arguments.pop(0))
+        os.environ["DSTOK_BIN"] = arguments.pop(0)
+    if os.environ.get("DSTOK_BIN"):
+        os.environ["DSTOK_BIN"] = os.path.abspath(os.environ["DSTOK_BIN"])  # the tests run in folders of their own
     if not os.access(os.environ.get("DSTOK_BIN", ""), os.X_OK):
         print("cli: DSTOK_BIN does not name the dstok program")
         return 1

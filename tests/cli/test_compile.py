@@ -58,8 +58,26 @@ class Compile(CliTest):
 
     def test_wrong_use(self):
         self.assertEqual(self.raw("compile", "-v", self.vocab).returncode, 2)
-        self.assertIn(b"overwrite", self.raw("compile", self.vocab, self.vocab).stderr)
+        for name in (self.vocab, "small.json", "./small.json", "link"):
+            if name == "link":
+                os.symlink("small.json", os.path.join(self.dir, name))
+            for more in ([], ["--force"]):
+                self.assertIn(b"overwrite", self.raw("compile", self.vocab, name, *more).stderr)
         self.assertEqual(self.raw("compile", "-v", self.vocab, "-o", "a", "b").returncode, 2)
         self.assertEqual(self.raw("compile", "-v", "absent.json", "-o", "a").returncode, 2)
-        self.assertEqual(self.raw("compile", "-v", self.vocab, "-o", "no/such/folder.dstok").returncode, 1)
+        self.assertEqual(self.raw("compile", "-v", self.vocab, "-o", "no/such/folder.dstok").returncode, 2)
+        self.assertEqual(self.raw("compile", "-v", self.vocab, "-o", ".").returncode, 2)
         self.assertEqual([name for name in os.listdir(self.dir) if name.endswith(".dstok")], [])
+
+    def test_other_files_are_not_overwritten(self):
+        """A second name is the output: most often somebody meant a second vocabulary."""
+        other = self.write("other.json", "{}")
+        for arguments in ([self.vocab, other], ["-v", self.vocab, other], ["-v", self.vocab, "-o", other]):
+            result = self.raw("compile", *arguments)
+            self.assertEqual((result.returncode, open(other).read()), (2, "{}"))
+            self.assertRegex(result.stderr.decode(), "other.json is there and is no .dstok file.*name another file, or --force")
+        self.assertEqual(self.raw("compile", self.vocab, other, "--force").returncode, 0)
+        self.assertEqual(self.raw("compile", self.vocab, other).returncode, 0)  # now it is one
+        self.write("empty", "")  # as mktemp leaves it
+        self.assertEqual(self.raw("compile", self.vocab, "empty").returncode, 0)
+        self.assertEqual(self.raw("encode", "-v", "empty", stdin="the").stdout, b"257\n")

@@ -18,6 +18,13 @@ class Count(CliTest):
         self.assertEqual(self.out("count", "a", "b"), "2\t7\t7\ta\n2\t2\t1\tb\n4\t9\t8\ttotal\n")
         self.assertEqual(self.out("count", "a"), "2\t7\t7\ta\n")
 
+    def test_names_do_not_break_the_columns(self):
+        name = "a\tb\nc\\d\re"
+        self.write(name, "the")
+        self.assertEqual(self.out("count", name), "1\t3\t3\ta\\tb\\nc\\\\d\\re\n")
+        self.assertEqual(self.lines("count", name)[0]["file"], name)
+        self.assertIn("  3.000  a\\tb\\nc\\\\d\\re\n", self.out("inspect", "--fertility", name))
+
     def test_json(self):
         self.write("a", "the\nthe\n")
         self.write("b", "")

@@ -202,7 +202,19 @@ class Lost(CliTest):
         path = self.vocabulary(lambda v: v.update(pre_tokenizer={"type": "Sequence", "pretokenizers": [cut, level]}))
         result = self.raw("encode", "-v", path, stdin="axbx")
         self.assertEqual((result.returncode, result.stdout), (0, b"97 98\n"))
-        self.assertIn(b"note: bytes that no token covers: 2", result.stderr)
+        self.assertIn(b"note: bytes that no token covers: 2, first at standard input:1: byte 1; the vocabulary's "
+                      b"normalizer or pattern leaves them out", result.stderr)
+        again = self.raw("count", "-v", path, "--input-format", "lines", stdin="ab\nabx\nx")
+        self.assertIn(b"covers: 2, first at standard input:2: byte 5; the vocab", again.stderr)
+        again = self.raw("encode", "-v", path, "--input-format", "jsonl", stdin='{"text":"abx"}')
+        self.assertIn(b"covers: 1, first at standard input:1: byte 2 of the text; the vocab", again.stderr)
+        self.assertNotIn(b"covers", self.raw("encode", "-v", path, stdin="ab").stderr)
+
+    def test_bytes_without_a_token(self):
+        path = self.vocabulary(lambda v: v["model"]["vocab"].pop("q"))
+        for verb in ("encode", "count"):
+            self.assertRegex(self.raw(verb, "-v", path, stdin="abqc").stderr.decode(),
+                             "bytes that no token covers: 1, first at standard input:1: byte 2; this vocabulary has no token")
 
 
 class OnError(CliTest):
@@ -227,7 +239,8 @@ class OnError(CliTest):
     def test_replace(self):
         out, err = self.run_lines("--on-error", "replace", rc=0)
         self.assertEqual(bytes(ids(out[1])), "tw\ufffdo".encode())
-        self.assertIn("became U+FFFD", err)
+        self.assertIn("invalid UTF-8 (byte 0xFF); bad bytes became U+FFFD\n", err)  # and no advice to do so
+        self.assertIn("invalid UTF-8 (byte 0xFF); --invalid replace or raw encodes it\n", self.run_lines(rc=1)[1])
 
     def test_limit(self):
         self.run_lines("--on-error", "skip", "--max-errors", "1", rc=3)
@@ -240,14 +253,16 @@ class OnError(CliTest):
         rows = [json.loads(line) for line in (self.dir / "log").read_text().splitlines()]
         self.assertEqual([(r["file"], r["line"], r["byte"], r["record"]) for r in rows], [("-", 2, 4, "tw\ufffdo")])
         self.assertIn("UTF-8", rows[0]["reason"])
-        self.run_lines("--on-error", "fail", "--reject", "log", rc=1)
-        self.assertEqual(len((self.dir / "log").read_text().splitlines()), 1)
-        self.run_verb("encode", "--reject", "log", stdin="fine")
+        skip = ["encode", "--on-error", "skip", "--reject"]
+        self.run_verb(*skip, "log", stdin="fine")
         self.assertEqual((self.dir / "log").read_text(), "")
-        self.fails(2, "cannot open no/log: No such file", "encode", "--reject", "no/log", stdin="x")
+        self.fails(2, "cannot open no/log: No such file", *skip, "no/log", stdin="x")
         self.write("in", "fine\n")
-        self.fails(2, "--reject in is also an input", "encode", "--reject", "in", "in")
+        self.fails(2, "--reject in is also an input", *skip, "in", "in")
         self.assertEqual((self.dir / "in").read_text(), "fine\n")
+        self.fails(2, "--reject ./small.json is the vocabulary", *skip, "./small.json", stdin="x")
+        self.assertIn("merges", (self.dir / "small.json").read_text())
+        self.fails(2, "--reject -: name a file", *skip, "-", stdin="x")
 
     def test_many_bad_records_are_not_all_named(self):
         result = self.run_verb("encode", "--input-format", "lines", "--on-error", "skip", stdin=b"\xff\n" * 500)

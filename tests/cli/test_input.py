@@ -110,8 +110,36 @@ class Compressed(CliTest):
         out = self.run_verb("encode", "--no-decompress", "--invalid", "raw", stdin=packed).stdout
         self.assertEqual(self.run_verb("decode", stdin=out).stdout, packed)
 
+    PACKED = {"xz data": b"\xfd7zXZ\0", "bzip2 data": b"BZh91AY&SY", "a zip archive": b"PK\3\4", "a 7z archive": b"7z\xbc\xaf\x27\x1c",
+              "lz4 data": b"\x04\x22\x4d\x18"}
+
+    def test_other_packed_files_are_named(self):
+        for what, magic in self.PACKED.items():
+            data = magic + b"more"
+            self.write("p", data)
+            for verb in ("encode", "count", "decode"):
+                self.fails(1, f"^dstok: p: byte 0: cannot read: this is {what}[: ].*--no-decompress", verb, "p")
+            self.fails(1, what, "encode", "--invalid", "raw", stdin=data)
+            out = self.run_verb("encode", "--no-decompress", "--invalid", "raw", "p").stdout
+            self.assertEqual(self.run_verb("decode", stdin=out).stdout, data)
+
+    def test_other_encodings_are_named(self):
+        for name, data in (("UTF-16", "the\n".encode("utf-16")), ("UTF-16", b"\xfe\xff" + "the\n".encode("utf-16-be")),
+                           ("UTF-32", "the\n".encode("utf-32")), ("UTF-32", b"\0\0\xfe\xff" + "the\n".encode("utf-32-be"))):
+            say = rf"this is {name} text: convert it \(iconv -f {name} -t UTF-8\)\n"
+            for arguments in (["encode"], ["count"], ["encode", "--input-format", "lines"], ["decode"],
+                              ["encode", "--input-format", "jsonl"]):
+                result = self.run_verb(*arguments, stdin=data)
+                self.assertEqual(result.returncode, 1)
+                self.assertRegex(result.stderr.decode(errors="replace"), say)
+            self.assertRegex(self.raw("train", "--vocab-size", "300", "-o", "x", stdin=data).stderr.decode(), say)
+            out = self.run_verb("encode", "--invalid", "raw", stdin=data).stdout
+            self.assertEqual(self.run_verb("decode", stdin=out).stdout, data)
+        self.assertNotIn(b"UTF-16", self.run_verb("encode", stdin=b"the\xff\xfe").stderr)
+
     def test_beginnings_of_magic_numbers_are_text(self):
-        for data in (b"\x1f", b"\x1f\x8b", b"\x28", b"\x28\xb5\x2f", b"P", b"P*M", b"\x1f\x8bx", b"P*Mx"):
+        for data in (b"\x1f", b"\x1f\x8b", b"\x28", b"\x28\xb5\x2f", b"P", b"P*M", b"\x1f\x8bx", b"P*Mx", b"PK\3", b"BZh91AY&S",
+                     b"BZhx1AY&SY", b"\xfd7zXZ", b"7z\xbc\xaf", b"~*M\x18"):
             out = self.run_verb("encode", "--invalid", "raw", stdin=data).stdout
             self.assertEqual(self.run_verb("decode", stdin=out).stdout, data, data)
 

@@ -4,7 +4,7 @@ import json
 import os
 import unittest
 
-from common import CliTest, END, THE, has_default, small_vocabulary
+from common import CliTest, END, ROOT, THE, has_default, small_vocabulary
 
 VERBS = ["encode", "decode", "count", "inspect", "train", "compile", "bench"]
 
@@ -43,11 +43,74 @@ class Options(CliTest):
         self.assertIn(b"usage: dstok VERB", result.stderr)
 
     def test_later_verbs(self):
-        for verb in ["chunk", "trace", "verify", "merge", "stats", "locate", "encod"]:
+        for verb in ["chunk", "trace", "verify", "merge", "stats", "locate", "xy", "q", ""]:
             for arguments in ([verb], ["help", verb]):
                 result = self.raw(*arguments)
                 self.assertEqual((result.returncode, result.stdout), (2, b""))
                 self.assertRegex(result.stderr.decode(), f'unknown verb "{verb}"; the verbs of this version are encode')
+
+    def test_slips_in_verbs(self):
+        for slip, verb in (("encod", "encode"), ("encdoe", "encode"), ("decoed", "decode"), ("cont", "count"), ("trian", "train"),
+                           ("inspekt", "inspect"), ("compil", "compile")):
+            for arguments in ([slip], ["help", slip], ["--help", slip]):
+                if (slip, verb) == ("trian", "train"):
+                    continue  # two slips in five letters
+                result = self.raw(*arguments)
+                self.assertEqual((result.returncode, result.stdout), (2, b""))
+                self.assertIn(f'unknown verb "{slip}"; did you mean {verb}?', result.stderr.decode())
+
+    def test_nothing_is_passed_over_before_the_verb(self):
+        for arguments in (["--version", "--foo"], ["--version", "encode"], ["help", "encode", "x"], ["--help", "encode", "x"],
+                          ["-h", "encode", "--json"]):
+            result = self.raw(*arguments)
+            self.assertEqual((result.returncode, result.stdout), (2, b""), arguments)
+            self.assertTrue(result.stderr.startswith(b"dstok: "))
+
+    def test_options_that_nothing_listens_to(self):
+        for verb in ("encode", "count"):
+            self.fails(2, "--json-keys is for --input-format jsonl", verb, "--json-keys", "a", stdin="x")
+            for more in ([], ["--on-error", "fail"]):
+                self.fails(2, "--max-errors needs --on-error skip or", verb, "--max-errors", "3", *more, stdin="x")
+                self.fails(2, "--reject needs --on-error skip or", verb, "--reject", "log", *more, stdin="x")
+            self.assertFalse((self.dir / "log").exists())
+        self.fails(2, "--align does not go with --token", "inspect", "--align", "x", "--token", "5")
+        self.fails(2, "--align does not go with", "inspect", "--align", "x", "--fertility", "small.json")
+        self.fails(2, "--token does not go with", "inspect", "--token", "5", "--fertility", "small.json")
+        self.fails(2, "--special is for --align", "inspect", "--special", "parse")
+        self.fails(2, "--special is for --align", "inspect", "--token", "5", "--special", "parse")
+        self.fails(2, "--recursive is for --fertility", "inspect", "--recursive")
+        self.fails(2, "--no-decompress is for --fertility", "inspect", "--no-decompress")
+        self.fails(2, "- is given 2 times; standard input can be read once", "encode", "-", "-", stdin="x")
+        self.fails(2, "- is given 2 times", "count", "small.json", "-", "small.json", "-", stdin="x")
+
+    def test_template_that_is_not_there(self):
+        vocabulary = {**small_vocabulary(), "post_processor": None}
+        self.write("bare.json", json.dumps(vocabulary))
+        for verb in ("encode", "count"):
+            result = self.raw(verb, "-v", "bare.json", "--add-special", "--input-format", "lines", stdin="the\nthe\n")
+            self.assertEqual(result.returncode, 0)
+            self.assertEqual(result.stderr.count(b"--add-special adds nothing: this vocabulary has no template"), 1)
+            self.assertEqual(self.run_verb(verb, "--add-special", stdin="the").stderr, b"")
+
+    def test_help_states_defaults(self):
+        for verb, option, value in (("encode", "input-format", "text"), ("encode", "invalid", "error"), ("encode", "on-error", "fail"),
+                                    ("encode", "empty", "keep"), ("encode", "special", "safe"), ("encode", "offsets", "byte"),
+                                    ("count", "empty", "keep"), ("decode", "mode", "lossless"), ("decode", "input-format", "ids"),
+                                    ("train", "order", "hf"), ("train", "invalid", "error"), ("train", "on-error", "fail"),
+                                    ("train", "pattern", "o200k_base"), ("train", "min-frequency", "2"), ("encode", "progress", "auto")):
+            text = self.raw("help", verb).stdout.decode()
+            block = text[text.index("\noptions:"):]
+            block = block[block.index(f"  --{option} "):].split("\n  -")[0]
+            self.assertRegex(" ".join(block.split()), f"default:? {value}", verb)
+
+    def test_help_lists_patterns(self):
+        for verb in VERBS:
+            text = " ".join(self.raw("help", verb).stdout.decode().split())
+            self.assertRegex(text, r"names: gpt2, r50k_base, .*cl100k_base, .*qwen3", verb)
+
+    def test_threads_of_one_thread_are_told(self):
+        for verb in ("train", "compile"):
+            self.assertIn("taken and without effect", self.raw("help", verb).stdout.decode())
 
     def test_unknown_options(self):
         self.fails(2, "--output-prefix is not in this version", "encode", "--output-prefix", "x")
@@ -111,7 +174,10 @@ class Vocabulary(CliTest):
         self.cannot("no/such", "cannot open no/such: No such file or directory\n")
         self.cannot(str(self.dir), "cannot open .*: the folder holds no tokenizer.json")
         self.write("v.json.gz", b"\x1f\x8b\x08\0\0\0\0\0")
-        self.cannot("v.json.gz", "cannot open v.json.gz: the vocabulary is compressed; unpack it first")
+        self.cannot("v.json.gz", r"cannot open v.json.gz: the vocabulary is compressed \(gzip data\); unpack it first")
+        for name, data in (("xz", b"\xfd7zXZ\0"), ("bzip2", b"BZh91AY&SY"), ("zip", b"PK\3\4"), ("zstd", b"\x28\xb5\x2f\xfd")):
+            self.write("packed", data + bytes(20))
+            self.cannot("packed", f"cannot open packed: the vocabulary is compressed .*{name}")
         self.cannot("small.json/x", "cannot open small.json/x: Not a directory")
         self.write("bad.json", '{"version": "1.0", "model": {')
         self.cannot("bad.json", r"dstok: bad.json(:\d+)?: byte \d+: ")
@@ -123,15 +189,20 @@ class Vocabulary(CliTest):
 
     def test_names(self):
         home = "home/.local/share/dstok/vocab"
-        self.cannot("qwen9", "cannot open qwen9: .*run: tools/get-vocab qwen9 .names present: default")
+        self.cannot("qwen9", r"cannot open qwen9: .*\(present: default\); name its file \(-v FOLDER/tokenizer.json\); tools/get-vocab")
+        for name in json.loads((ROOT / "tools/vocabs.json").read_text()):
+            self.cannot("qwen9", f"source tree, gets.* {name}(,|\n)")  # what can be got is named
+            self.cannot(name, f"run tools/get-vocab {name}, a script of the source tree\n")
+        self.assertNotIn("get-vocab", self.encode("-v", "-").stderr.decode())
+        self.cannot("-", "a vocabulary does not come from standard input")
         self.write(f"{home}/zeta/tokenizer.json", json.dumps(small_vocabulary()))
         self.write(f"{home}/alpha/tekken.json", "{}")
-        self.cannot("qwen9", "names present: default, alpha, zeta")
+        self.cannot("qwen9", r"\(present: default, alpha, zeta\)")
         self.assertEqual(self.encode("-v", "zeta").stdout, b"257\n")
         self.write("other/dstok/vocab/only/tokenizer.json", json.dumps(small_vocabulary()))
         other = {"XDG_DATA_HOME": str(self.dir / "other")}
         self.assertEqual(self.encode("-v", "only", env=other).stdout, b"257\n")
-        self.cannot("zeta", "tools/get-vocab zeta", env=other)
+        self.cannot("zeta", "no vocabulary has this name", env=other)
 
     def test_ranks_in_a_folder(self):
         ranks = "".join(f"{b} {i}\n" for i, b in enumerate(self.base64_bytes()))
@@ -159,6 +230,21 @@ class Vocabulary(CliTest):
         first = self.encode()
         self.assertEqual(first.returncode, 0)
         self.assertEqual(first.stdout, self.encode("-v", "default").stdout)
+        for arguments in (["encode"], ["count"], ["inspect"], ["inspect", "--align", "x"], ["compile", "-o", "x.dstok"],
+                          ["decode"], ["inspect", "--fertility", "small.json"]):
+            result = self.raw(*arguments, "--pattern", "gpt2", stdin="")
+            self.assertEqual((result.returncode, result.stdout), (2, b""), arguments)
+            self.assertRegex(result.stderr.decode(), r"the built-in vocabulary has its own pretokenizer.*\(--pattern\)\n")
+        self.assertFalse((self.dir / "x.dstok").exists())
+
+    def test_bad_patterns_name_the_option(self):
+        self.write("r.tiktoken", "".join(f"{b} {i}\n" for i, b in enumerate(self.base64_bytes())))
+        for pattern, why in (("foo", "a name of gpt2, r50k_base"), ("[", "a class in a pattern has no ]"), ("", "name of gpt2"),
+                             (r"(a)\1", "a backreference")):
+            result = self.encode("-v", "r.tiktoken", "--pattern", pattern)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(why, result.stderr.decode())
+            self.assertIn("(--pattern)", result.stderr.decode())
 
     def test_scanner_or_not(self):
         text = "Don't stop the 12345 things  here\n\n你好"

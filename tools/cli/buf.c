@@ -49,6 +49,17 @@ void cli_buf_text(struct cli_buf *b, const char *text) {
     cli_buf_add(b, text, strlen(text));
 }
 
+void cli_buf_name(struct cli_buf *b, const char *name) {
+    static const char from[] = "\t\n\r\\", to[] = "tnr\\";
+
+    for (; *name; name++) {
+        const char *at = strchr(from, *name);
+
+        if (at) cli_buf_char(b, '\\');
+        cli_buf_char(b, at ? to[at - from] : *name);
+    }
+}
+
 void cli_buf_char(struct cli_buf *b, char c) {
     if (b->n == b->cap) cli_buf_reserve(b, 1);
     b->p[b->n++] = c;

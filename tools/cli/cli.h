@@ -32,6 +32,8 @@ void cli_buf_reserve(struct cli_buf *b, size_t more);
 void cli_buf_add(struct cli_buf *b, const void *data, size_t n);
 void cli_buf_text(struct cli_buf *b, const char *text);
 void cli_buf_char(struct cli_buf *b, char c);
+/* A file name in a line of columns: \t, \n, \r and \\ for what would break it. */
+void cli_buf_name(struct cli_buf *b, const char *name);
 void cli_buf_uint(struct cli_buf *b, uint64_t value);
 void cli_buf_printf(struct cli_buf *b, const char *format, ...) CLI_PRINTF(2, 3);
 /* The bytes as a C string: a NUL is kept behind them, not counted. */
@@ -73,9 +75,12 @@ int cli_out_has_colour(void);
 /* Columns of the terminal; COLUMNS wins, 80 when nothing is known. */
 size_t cli_out_columns(void);
 
-/* Write a file under a temporary name beside `path`, make it durable, and rename it. What is not a
- * regular file (a device, a pipe) is written directly. Returns 0, or CLI_FAIL after a message; then
- * nothing is left behind. */
+/* Whether `path` can be written, before there is anything to write: its folder takes new files, and a file that is
+ * there may be written. Returns 0, or CLI_USAGE after a message. */
+int cli_check_output(const char *path);
+/* Write a file under a temporary name beside `path`, make it durable, and rename it. A file that is replaced hands on
+ * its permissions; a link stays, and the file it leads to is written. What is not a regular file (a device, a pipe) is
+ * written directly. Returns 0, or CLI_FAIL after a message; then nothing is left behind. */
 int cli_write_file(const char *path, const void *data, size_t n);
 /* Remove the temporary file, if there is one. Called by the signal handler: async-signal-safe. */
 void cli_forget_temporary(void);

@@ -34,7 +34,9 @@ static int print_sums(const struct cli_run *run, const struct sums *s, const cha
         if (name) cli_json_text(&line, name);
         cli_buf_text(&line, "}\n");
     } else {
-        cli_buf_printf(&line, "%llu\t%llu\t%llu\t%s\n", tokens, bytes, chars, name ? name : "total");
+        cli_buf_printf(&line, "%llu\t%llu\t%llu\t", tokens, bytes, chars);
+        cli_buf_name(&line, name ? name : "total");
+        cli_buf_char(&line, '\n');
     }
     rc = cli_out_buf(&line);
     cli_buf_free(&line);

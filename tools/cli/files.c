@@ -127,13 +127,16 @@ static int add_input(const struct cli_config *c, struct cli_files *out, const st
 
 int cli_files_list(const struct cli_config *c, struct cli_files *out) {
     static const struct cli_input standard = {"-", 1, 1, 0};
-    size_t i;
+    size_t i, n_standard = 0;
     int rc = 0;
 
     memset(out, 0, sizeof *out);
     if (c->n_inputs == 0 && isatty(STDIN_FILENO))
         return cli_usage(c->verb, "no input: name files, pipe text in, or give - to type it");
     if (c->n_inputs == 0) add_file(out, &standard, "-");
+    for (i = 0; i < c->n_inputs; i++) n_standard += strcmp(c->inputs[i].name, "-") == 0;
+    if (n_standard > 1)
+        return cli_usage(c->verb, "- is given %zu times; standard input can be read once", n_standard);
     for (i = 0; i < c->n_inputs && rc == 0; i++) rc = add_input(c, out, &c->inputs[i]);
     if (rc) cli_files_free(out);
     return rc;
@@ -144,6 +147,13 @@ void cli_files_free(struct cli_files *f) {
     free(f->names);
     free(f->items);
     memset(f, 0, sizeof *f);
+}
+
+int cli_same_file(const char *a, const char *b) {
+    struct stat x, y;
+
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
 }
 
 int cli_files_protect(const struct cli_files *f, const char *option, const char *path) {

@@ -104,15 +104,18 @@ static void describe(struct cli_buf *out, const dstok_tokenizer *tok, const dsto
     const char *text;
     size_t i;
 
-    put_line(out, "vocabulary", name);
+    put_foreign(out, "vocabulary", name);
     cli_buf_printf(out, "%-11s %s%s\n", "format", info->format, info->is_compiled ? ", compiled" : "");
     put_number(out, "ids", info->n_ids);
     put_number(out, "tokens", info->n_tokens);
     put_number(out, "added", info->n_added);
     put_number(out, "merges", info->n_merges);
-    put_line(out, "whole words", info->ignore_merges ? "first (ignore_merges)" : "by merging");
+    put_line(out, "words",
+             info->ignore_merges
+                 ? "one that is a token as a whole is taken as it is (ignore_merges); else by merges"
+                 : "by merges from bytes or characters, also where the whole is a token");
     put_line(out, "scanner", info->scanner);
-    put_line(out, "normalizer", info->normalizer);
+    put_foreign(out, "normalizer", info->normalizer);
     for (i = 0; (text = dstok_tokenizer_step(tok, i)) != NULL; i++)
         put_foreign(out, i == 0 ? "steps" : "", text);
     if (info->unk_id != UINT32_MAX)

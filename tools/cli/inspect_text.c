@@ -123,13 +123,19 @@ static void print_table(const struct fertility *f, const struct cli_run *run, si
                         struct cli_buf *out) {
     size_t i, k;
 
-    for (k = 0; k < n_vocabs; k++) cli_buf_printf(out, "[%zu] %s\n", k + 1, vocab_name(f->config, k));
+    for (k = 0; k < n_vocabs; k++) {
+        cli_buf_printf(out, "[%zu] ", k + 1);
+        cli_buf_name(out, vocab_name(f->config, k));
+        cli_buf_char(out, '\n');
+    }
     cli_buf_text(out, "bytes per token\n");
     for (k = 0; k < n_vocabs; k++) cli_buf_printf(out, "   [%zu] ", k + 1);
     cli_buf_text(out, " file\n");
     for (i = 0; i < f->n_files; i++) {
         for (k = 0; k < n_vocabs; k++) cli_buf_printf(out, "%7.3f ", ratio(f, i, k));
-        cli_buf_printf(out, " %s\n", run->files.items[i].name);
+        cli_buf_char(out, ' ');
+        cli_buf_name(out, run->files.items[i].name);
+        cli_buf_char(out, '\n');
     }
 }
 

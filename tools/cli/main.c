@@ -88,11 +88,34 @@ static int show_usage(void) {
     return CLI_USAGE;
 }
 
+/* One slip for every three letters is taken for a slip. */
 static int unknown_verb(const char *name) {
-    return cli_usage("",
-                     "unknown verb \"%.40s\"; the verbs of this version are encode, decode, count, inspect, "
-                     "train, compile, bench",
-                     name);
+    struct cli_buf list = {0};
+    const char *best = NULL;
+    size_t least = strlen(name) / 3 + 1, i, k;
+    int rc;
+
+    for (i = 0; i < N_VERBS; i++) {
+        cli_buf_printf(&list, "%s%s", i > 0 ? ", " : "", verbs[i].name);
+        k = cli_distance(name, strlen(name), verbs[i].name);
+        if (k >= least) continue;
+        least = k;
+        best = verbs[i].name;
+    }
+    rc = best ? cli_usage("", "unknown verb \"%.40s\"; did you mean %s?", name, best)
+              : cli_usage("", "unknown verb \"%.40s\"; the verbs of this version are %s", name,
+                          cli_buf_string(&list));
+    cli_buf_free(&list);
+    return rc;
+}
+
+/* dstok help [VERB] */
+static int help_for(int argc, char **argv) {
+    size_t i = argc > 2 ? find_verb(argv[2]) : 0;
+
+    if (argc > 3) return cli_usage("", "%s takes one verb", argv[1]);
+    if (argc == 3 && i == N_VERBS) return unknown_verb(argv[2]);
+    return print_help(argc > 2 ? verbs[i].bit : 0);
 }
 
 static int run_verb(size_t i, int argc, char **argv) {
@@ -114,12 +137,11 @@ static int run(int argc, char **argv) {
     size_t i;
 
     if (argc < 2) return show_usage();
-    if (strcmp(name, "--version") == 0) return print_version();
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-        if (argc < 3) return print_help(0);
-        i = find_verb(argv[2]);
-        return i < N_VERBS ? print_help(verbs[i].bit) : unknown_verb(argv[2]);
-    }
+    if (strcmp(name, "--version") == 0)
+        return argc > 2 ? cli_usage("", "--version stands alone: \"%.40s\" is too much", argv[2])
+                        : print_version();
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+        return help_for(argc, argv);
     i = find_verb(name);
     return i < N_VERBS ? run_verb(i, argc - 2, argv + 2) : unknown_verb(name);
 }

@@ -2,6 +2,8 @@
 /* Command-line options: one table for all verbs, and its reader. */
 #include "options.h"
 
+#include <dstok/tokenizer.h>
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +38,7 @@ static void add_input(struct cli_config *c, const char *name, int is_words) {
     in->weight = c->weight;
     in->weight_unit = c->weight_unit;
     in->is_words = is_words;
+    c->weight_waits = 0;
 }
 
 static const char *add_words(struct cli_config *c, const char *value) {
@@ -61,6 +64,8 @@ static const char *set_weight(struct cli_config *c, const char *value) {
         }
     }
     if (number == 0) return "must be above 0";
+    if (c->weight_waits) return "the --weight before it has no input; a weight is for the inputs after it";
+    c->weight_waits = 1;
     c->weight = number;
     c->weight_unit = unit;
     return NULL;
@@ -108,7 +113,9 @@ static const struct option options[] = {
     {"vocab", 'v', CLI_INSPECT, CALL, 0, "PATH|NAME", "vocabulary; may be repeated with --fertility",
      add_vocab},
     {"input-format", 0, CLI_TEXTS | CLI_TRAIN, CHOICE, AT(input_format), "text|lines|jsonl",
-     "what a record is: a file, a line, or a string in a line of JSON", NULL},
+     "what a record is: a file, a line, or a string in a line of JSON (default text; lines needs least "
+     "memory)",
+     NULL},
     {"json-keys", 0, CLI_TEXTS | CLI_TRAIN, TEXT, AT(json_keys), "KEY[,KEY]",
      "jsonl: keys of the text; a.b for inner objects (default text)", NULL},
     {"doc-separator", 0, CLI_TEXTS | CLI_TRAIN, CALL, 0, "STRING",
@@ -119,13 +126,20 @@ static const struct option options[] = {
     {"add-special", 0, CLI_TEXTS, FLAG, AT(add_special), NULL,
      "put the vocabulary's own start and end tokens around", NULL},
     {"invalid", 0, CLI_TEXTS | CLI_BENCH, CHOICE, AT(invalid), "error|replace|raw",
-     "bytes that are not UTF-8: refuse, U+FFFD, or as they are", NULL},
+     "bytes that are not UTF-8: refuse, U+FFFD, or as they are (default error)", NULL},
+    {"invalid", 0, CLI_TRAIN, CHOICE, AT(invalid), "error|replace",
+     "bytes of texts that are not UTF-8: refuse, or U+FFFD (default error)", NULL},
     {"strict", 0, CLI_TEXTS, FLAG, AT(strict), NULL, "a character without a token is an error", NULL},
     {"on-error", 0, CLI_TEXTS, CHOICE, AT(on_error), "fail|skip|replace",
-     "a bad record: stop, leave it out, or mend it", NULL},
-    {"max-errors", 0, CLI_TEXTS, CALL, 0, "N", "stop when more than N records are bad", set_max_errors},
-    {"reject", 0, CLI_TEXTS, TEXT, AT(reject), "FILE", "log bad records there as lines of JSON", NULL},
-    {"empty", 0, CLI_TEXTS, CHOICE, AT(drop_empty), "keep|drop", "records without text", NULL},
+     "a bad record: stop, leave it out, or mend it (default fail)", NULL},
+    {"on-error", 0, CLI_TRAIN, CHOICE, AT(on_error), "fail|skip",
+     "a bad record or line of --words: stop, or leave it out (default fail)", NULL},
+    {"max-errors", 0, CLI_TEXTS | CLI_TRAIN, CALL, 0, "N",
+     "with --on-error: stop when more than N records are bad", set_max_errors},
+    {"reject", 0, CLI_TEXTS | CLI_TRAIN, TEXT, AT(reject), "FILE",
+     "with --on-error: log bad records there as lines of JSON", NULL},
+    {"empty", 0, CLI_TEXTS, CHOICE, AT(drop_empty), "keep|drop",
+     "records without text: answer them, or leave them out (default keep)", NULL},
     {"max-record", 0, CLI_EVERY & ~CLI_INSPECT, NUMBER, AT(max_record), "BYTES",
      "longest record (default and limit 2147483647)", NULL},
     {"offsets", 0, CLI_ENCODE, CHOICE, AT(offsets), "byte|char|utf16|none|hf",
@@ -133,9 +147,9 @@ static const struct option options[] = {
     {"pieces", 0, CLI_ENCODE, FLAG, AT(pieces), NULL,
      "with --json the text of each token; else show the text cut up", NULL},
     {"input-format", 0, CLI_DECODE, CHOICE, AT(id_format), "ids|jsonl",
-     "lines of numbers, or of JSON: an array, or an object with ids", NULL},
+     "lines of numbers, or of JSON: an array, or an object with ids (default ids)", NULL},
     {"mode", 0, CLI_DECODE, CHOICE, AT(mode), "lossless|strict|replace|raw",
-     "exact bytes; only UTF-8; mend to UTF-8; exact, without unknown ids", NULL},
+     "exact bytes; only UTF-8; mend to UTF-8; exact, without unknown ids (default lossless)", NULL},
     {"skip-special", 0, CLI_DECODE, FLAG, AT(skip_special), NULL, "special tokens give nothing", NULL},
     {"separator", 0, CLI_DECODE, CALL, 0, "STRING", "write STRING after each record; knows \\n \\t \\0 \\xHH",
      set_separator},
@@ -150,28 +164,36 @@ static const struct option options[] = {
      NULL},
     {"output", 'o', CLI_COMPILE, TEXT, AT(output), "FILE", "the .dstok file to write; - is standard output",
      NULL},
+    {"force", 0, CLI_COMPILE, FLAG, AT(force), NULL, "replace a file that is no .dstok file", NULL},
     {"min-frequency", 0, CLI_TRAIN, NUMBER, AT(min_frequency), "N",
      "do not merge pairs that are rarer (default 2)", NULL},
     {"max-token-length", 0, CLI_TRAIN, NUMBER, AT(max_token_length), "N",
      "tokens stay below N bytes (default no limit)", NULL},
     {"special", 0, CLI_TRAIN, TEXT, AT(special), "LIST", "special tokens, by commas; they get the first ids",
      NULL},
-    {"order", 0, CLI_TRAIN, CHOICE, AT(order), "hf|byte", "ids of the bytes: as Hugging Face, or 00 to FF",
-     NULL},
+    {"order", 0, CLI_TRAIN, CHOICE, AT(order), "hf|byte",
+     "ids of the bytes: as Hugging Face, or 00 to FF (default hf)", NULL},
     {"words", 0, CLI_TRAIN, CALL, 0, "FILE", "an input of lines `pretoken TAB count`", add_words},
     {"weight", 0, CLI_TRAIN, CALL, 0, "W", "the inputs after it count W times (fractions for --words)",
      set_weight},
-    {"pattern", 0, CLI_ALL, TEXT, AT(pattern), "NAME|REGEX", "how text is cut (.tiktoken files, train)",
-     NULL},
+    {"pattern", 0, CLI_ALL & ~CLI_TRAIN, TEXT, AT(pattern), "NAME|REGEX",
+     "how text is cut, for .tiktoken files that do not tell", NULL},
+    {"pattern", 0, CLI_TRAIN, TEXT, AT(pattern), "NAME|REGEX", "how text is cut (default o200k_base)", NULL},
     {"no-scanner", 0, (CLI_EVERY & ~CLI_TRAIN) | CLI_BENCH, FLAG, AT(no_scanner), NULL,
      "run the pattern as a regular expression; equal ids", NULL},
     {"recursive", 0, CLI_EVERY | CLI_BENCH, FLAG, AT(recursive), NULL, "take the files of folders, sorted",
      NULL},
-    {"no-decompress", 0, CLI_EVERY | CLI_BENCH, FLAG, AT(no_decompress), NULL,
-     "take .gz and .zst data as it is", NULL},
+    {"no-decompress", 0, CLI_EVERY | CLI_BENCH, FLAG, AT(no_decompress), NULL, "take packed data as it is",
+     NULL},
     {"json", 0, (CLI_EVERY & ~CLI_TRAIN) | CLI_BENCH, FLAG, AT(json), NULL, "one JSON object a line", NULL},
-    {"threads", 'j', CLI_ALL & ~CLI_BENCH, NUMBER, AT(threads), "N",
-     "threads (default: all cores); the output is the same", NULL},
+    {"threads", 'j', CLI_TEXTS | CLI_DECODE, NUMBER, AT(threads), "N",
+     "threads (default: all cores); the output is the same. They share records: a file that is one record "
+     "runs on one",
+     NULL},
+    {"threads", 'j', CLI_INSPECT, NUMBER, AT(threads), "N",
+     "threads of --fertility (default: all cores); one input runs on one", NULL},
+    {"threads", 'j', CLI_TRAIN | CLI_COMPILE, NUMBER, AT(threads), "N",
+     "taken and without effect: this runs on one thread", NULL},
     {"threads", 'j', CLI_BENCH, NUMBER, AT(threads), "N",
      "threads that share the documents (default: all cores)", NULL},
     {"tier", 0, CLI_BENCH, CHOICE, AT(tier), "best|every|scalar|avx2|avx512|neon",
@@ -181,7 +203,12 @@ static const struct option options[] = {
     {"budget", 0, CLI_BENCH, NUMBER, AT(budget), "MS",
      "time for the repeated passes of one figure (default 500)", NULL},
     {"quiet", 'q', CLI_ALL, FLAG, AT(is_quiet), NULL, "no notes on standard error", NULL},
-    {"progress", 0, CLI_ALL, CHOICE, AT(progress), "auto|plain|json|off", "progress on standard error", NULL},
+    {"progress", 0, CLI_ALL & ~CLI_COMPILE & ~CLI_INSPECT, CHOICE, AT(progress), "auto|plain|json|off",
+     "progress on standard error (default auto: when it is a terminal)", NULL},
+    {"progress", 0, CLI_INSPECT, CHOICE, AT(progress), "auto|plain|json|off",
+     "progress of --fertility on standard error (default auto: when it is a terminal)", NULL},
+    {"progress", 0, CLI_COMPILE, CHOICE, AT(progress), "auto|plain|json|off", "taken and without effect",
+     NULL},
     {"help", 'h', CLI_ALL, FLAG, AT(help), NULL, "this text", NULL},
 };
 
@@ -211,8 +238,7 @@ static const struct option *find_letter(char letter, unsigned verb) {
     return NULL;
 }
 
-/* Letters to change, add or leave out to make b of a; names are short. */
-static size_t distance(const char *a, size_t n, const char *b) {
+size_t cli_distance(const char *a, size_t n, const char *b) {
     size_t row[32], m = strlen(b), i, j;
 
     if (n > 30 || m > 30) return 99;
@@ -240,9 +266,9 @@ static int unknown_option(const struct cli_config *c, const char *name, size_t n
         if (strncmp(later[i], name, n) == 0 && later[i][n] == '\0')
             return cli_usage(c->verb, "--%s is not in this version", later[i]);
     for (i = 0; i < sizeof options / sizeof *options; i++)
-        if ((options[i].verbs & c->verb_bit) && distance(name, n, options[i].name) < least) {
+        if ((options[i].verbs & c->verb_bit) && cli_distance(name, n, options[i].name) < least) {
             best = options[i].name;
-            least = distance(name, n, best);
+            least = cli_distance(name, n, best);
         }
     if (best)
         return cli_usage(c->verb, "unknown option --%.*s; did you mean --%s?", (int)(n < 60 ? n : 60), name,
@@ -281,6 +307,8 @@ static int set_option(struct cli_config *c, const struct option *o, const char *
     const int on = 1;
     const char *why;
 
+    c->given = cli_realloc(c->given, (c->n_given + 1) * sizeof *c->given);
+    c->given[c->n_given++] = o->name;
     switch (o->kind) {
     case FLAG:
         memcpy((char *)c + o->field, &on, sizeof on);
@@ -343,20 +371,6 @@ static void set_defaults(struct cli_config *c) {
     c->budget = 500;
 }
 
-/* What no single option can tell. */
-static int check_together(struct cli_config *c) {
-    if (c->max_record > INT32_MAX)
-        return cli_usage(c->verb, "--max-record: a record has at most %ld bytes", (long)INT32_MAX);
-    if (c->offsets >= 0 && !c->json) return cli_usage(c->verb, "--offsets needs --json");
-    if (c->separator.n > 0 && c->verb_bit != CLI_DECODE && c->input_format != CLI_TEXT)
-        return cli_usage(c->verb, "--doc-separator is for --input-format text");
-    if (c->separator.n > 0 && c->verb_bit == CLI_DECODE && c->json)
-        return cli_usage(c->verb, "--separator does not go with --json");
-    if (c->budget > 3600000) return cli_usage(c->verb, "--budget: at most 3600000 (an hour)");
-    if (c->threads > 256) return cli_usage(c->verb, "--threads: at most 256");
-    return 0;
-}
-
 int cli_parse(struct cli_config *c, int argc, char **argv) {
     int i, rc = 0, only_inputs = 0;
 
@@ -371,13 +385,21 @@ int cli_parse(struct cli_config *c, int argc, char **argv) {
         else
             rc = short_options(c, argv, &i);
     }
-    return rc || c->help ? rc : check_together(c);
+    return rc || c->help ? rc : cli_check_options(c);
+}
+
+int cli_is_given(const struct cli_config *c, const char *name) {
+    size_t i = 0;
+
+    while (i < c->n_given && strcmp(c->given[i], name) != 0) i++;
+    return i < c->n_given;
 }
 
 void cli_config_free(struct cli_config *c) {
     cli_buf_free(&c->separator);
     free(c->vocabs);
     free(c->inputs);
+    free(c->given);
 }
 
 /* Words from `column` on, broken before column 80. */
@@ -401,7 +423,20 @@ static void add_wrapped(struct cli_buf *out, const char *text, size_t column) {
     cli_buf_char(out, '\n');
 }
 
+/* What an option does; of --pattern also its names, which the library knows. */
+static const char *describe(const struct option *o, struct cli_buf *text) {
+    const char *name;
+    size_t i;
+
+    text->n = 0;
+    cli_buf_text(text, o->help);
+    for (i = 0; strcmp(o->name, "pattern") == 0 && (name = dstok_pattern_name(i)) != NULL; i++)
+        cli_buf_printf(text, "%s%s", i > 0 ? ", " : "; names: ", name);
+    return cli_buf_string(text);
+}
+
 void cli_options_help(struct cli_buf *out, unsigned verb_bit) {
+    struct cli_buf text = {0};
     size_t i;
 
     for (i = 0; i < sizeof options / sizeof *options; i++) {
@@ -413,6 +448,7 @@ void cli_options_help(struct cli_buf *out, unsigned verb_bit) {
         else
             cli_buf_printf(out, "  --%s", o->name);
         if (o->value) cli_buf_printf(out, " %s", o->value);
-        add_wrapped(out, o->help, 8);
+        add_wrapped(out, describe(o, &text), 8);
     }
+    cli_buf_free(&text);
 }

@@ -62,8 +62,8 @@ struct cli_config {
     int fertility;
     /* train */
     uint64_t vocab_size, min_frequency, max_token_length;
-    const char *output;
-    int order;
+    const char *output; /* compile, too */
+    int order, force;   /* force: compile */
     uint64_t weight, weight_unit;
     /* bench */
     int tier, clock;
@@ -71,11 +71,23 @@ struct cli_config {
 
     struct cli_input *inputs;
     size_t n_inputs;
+    const char **given; /* names of the options that were given, in their order */
+    size_t n_given;
+    int weight_waits; /* --weight was given and no input behind it yet */
 };
 
 /* Read the arguments behind the verb. Returns 0, or CLI_USAGE after a message. */
 int cli_parse(struct cli_config *c, int argc, char **argv);
 void cli_config_free(struct cli_config *c);
+
+/* Whether an option was given, by its name without the dashes. */
+int cli_is_given(const struct cli_config *c, const char *name);
+
+/* Letters to change, add or leave out to make b of a[0, n); 99 when that is not worth a thought. */
+size_t cli_distance(const char *a, size_t n, const char *b);
+
+/* ---- check.c: what no single option can tell. Returns 0, or CLI_USAGE after a message. */
+int cli_check_options(const struct cli_config *c);
 
 /* The option table of a verb as help text. */
 void cli_options_help(struct cli_buf *out, unsigned verb_bit);

@@ -151,7 +151,8 @@ static int write_directly(const char *path, const void *data, size_t n) {
     return error ? write_failed(path, error) : 0;
 }
 
-static int write_and_rename(const char *path, const void *data, size_t n) {
+/* `mode`: of the file that is replaced, or 0: as new files have it. */
+static int write_and_rename(const char *path, mode_t mode, const void *data, size_t n) {
     struct cli_buf name = {0};
     int fd, error;
 
@@ -164,7 +165,8 @@ static int write_and_rename(const char *path, const void *data, size_t n) {
         return write_failed(path, error);
     }
     temporary = name.p;
-    error = write_all(fd, data, n);
+    error = mode != 0 && fchmod(fd, mode) != 0 ? errno : 0;
+    if (error == 0) error = write_all(fd, data, n);
     if (error == 0 && fsync(fd) != 0 && errno != EINVAL) error = errno;
     if (close(fd) != 0 && error == 0) error = errno;
     if (error == 0 && rename(name.p, path) != 0) error = errno;
@@ -175,15 +177,78 @@ static int write_and_rename(const char *path, const void *data, size_t n) {
     return error ? CLI_FAIL : 0;
 }
 
-int cli_write_file(const char *path, const void *data, size_t n) {
-    char *real = realpath(path, NULL); /* a link stays a link: its target is replaced */
+/* Where a link that stands at `path` leads, one step; NULL when there is none. */
+static char *follow(const char *path) {
+    char target[4096];
+    ssize_t n = readlink(path, target, sizeof target - 1);
+    const char *slash = strrchr(path, '/');
+    struct cli_buf out = {0};
+
+    if (n <= 0 || (size_t)n == sizeof target - 1) return NULL;
+    if (target[0] != '/' && slash != NULL) cli_buf_add(&out, path, (size_t)(slash - path) + 1);
+    cli_buf_add(&out, target, (size_t)n);
+    (void)cli_buf_string(&out);
+    return out.p;
+}
+
+/* The file that `path` means: a link stays a link, and what it leads to is written, be it there or not. */
+static char *resolve(const char *path) {
     struct stat st;
-    int rc;
+    char *real, *next;
+    int steps;
 
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return cli_copy_text(path); /* /dev/stdout leads to no name */
+    if ((real = realpath(path, NULL)) != NULL) return real;
+    real = cli_copy_text(path);
+    for (steps = 0; steps < 40 && (next = follow(real)) != NULL; steps++) {
+        free(real);
+        real = next;
+    }
+    return real;
+}
+
+/* Whether new files can be made where `path` stands. Returns 0 or an errno value. */
+static int check_folder(const char *path) {
+    const char *slash = strrchr(path, '/');
+    struct cli_buf folder = {0};
+    int error;
+
+    if (slash == NULL)
+        cli_buf_text(&folder, ".");
+    else
+        cli_buf_add(&folder, path, slash == path ? 1 : (size_t)(slash - path));
+    error = access(cli_buf_string(&folder), W_OK | X_OK) != 0 ? errno : 0;
+    cli_buf_free(&folder);
+    return error;
+}
+
+int cli_check_output(const char *path) {
+    char *real = resolve(path);
+    struct stat st;
+    int error = 0, there = stat(real, &st) == 0;
+
+    if (there && S_ISDIR(st.st_mode))
+        error = EISDIR;
+    else if (there && access(real, W_OK) != 0)
+        error = errno;
+    else if (!there || S_ISREG(st.st_mode))
+        error = check_folder(real);
+    free(real);
+    if (error == 0) return 0;
+    cli_error("cannot write %s: %s", path, strerror(error));
+    return CLI_USAGE;
+}
+
+int cli_write_file(const char *path, const void *data, size_t n) {
+    char *real = resolve(path);
+    struct stat st;
+    int rc, there = stat(real, &st) == 0;
+
+    if (there && !S_ISREG(st.st_mode))
         rc = write_directly(path, data, n);
     else
-        rc = write_and_rename(real ? real : path, data, n);
+        rc = write_and_rename(real, there ? st.st_mode & 0777 : 0, data, n);
     free(real);
     return rc;
 }

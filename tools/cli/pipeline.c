@@ -46,6 +46,7 @@ static void clear_result(struct cli_record *rec) {
     rec->fault = rec->column = 0;
     rec->n_tokens = rec->n_bytes = rec->n_chars = rec->n_unknown_ids = 0;
     memset(&rec->report, 0, sizeof rec->report);
+    rec->first_dropped = DSTOK_NO_OFFSET;
 }
 
 static void work(struct pool *p, dstok_encoder *enc) {

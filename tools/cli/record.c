@@ -33,6 +33,26 @@ void cli_record_place(const struct cli_run *run, const struct cli_record *rec, u
                    (unsigned long long)(rec->offset + offset));
 }
 
+/* Text in other encodings often begins with its byte order mark, and no UTF-8 does so. */
+static const char *foreign_encoding(const struct cli_record *rec) {
+    static const struct {
+        const char *mark;
+        size_t n;
+        const char *say;
+    } marks[] = {
+        {"\xFF\xFE\0\0", 4, "; this is UTF-32 text: convert it (iconv -f UTF-32 -t UTF-8)"},
+        {"\0\0\xFE\xFF", 4, "; this is UTF-32 text: convert it (iconv -f UTF-32 -t UTF-8)"},
+        {"\xFF\xFE", 2, "; this is UTF-16 text: convert it (iconv -f UTF-16 -t UTF-8)"},
+        {"\xFE\xFF", 2, "; this is UTF-16 text: convert it (iconv -f UTF-16 -t UTF-8)"},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof marks / sizeof *marks && rec->offset == 0; i++)
+        if (rec->raw.n >= marks[i].n && memcmp(rec->raw.p, marks[i].mark, marks[i].n) == 0)
+            return marks[i].say;
+    return "";
+}
+
 void cli_record_bad(struct cli_record *rec, const char *format, ...) {
     char text[512];
     va_list args;
@@ -42,6 +62,7 @@ void cli_record_bad(struct cli_record *rec, const char *format, ...) {
     va_end(args);
     rec->why.n = 0;
     cli_buf_text(&rec->why, text);
+    cli_buf_text(&rec->why, foreign_encoding(rec));
     rec->state = CLI_RECORD_BAD;
 }
 
@@ -67,9 +88,10 @@ static int add_key(const struct cli_run *run, struct cli_record *rec, struct cli
         return bad_json(rec, (size_t)(value.p - rec->raw.p));
     }
     if (cli_json_copy_string(value, 0, &rec->text, &where) == 0) return 0;
-    cli_record_bad(rec, "%.6s is half of a surrogate pair; %s", value.p + where,
-                   run->config->on_error == CLI_ERROR_REPLACE ? "it became U+FFFD"
-                                                              : "--on-error replace makes it U+FFFD");
+    cli_record_bad(rec, "%.6s is half of a surrogate pair%s", value.p + where,
+                   run->config->on_error == CLI_ERROR_REPLACE ? "; it became U+FFFD"
+                   : run->config->verb_bit & CLI_TEXTS        ? "; --on-error replace makes it U+FFFD"
+                                                              : "");
     (void)bad_json(rec, (size_t)(value.p - rec->raw.p) + where);
     if (run->config->on_error != CLI_ERROR_REPLACE) return -1;
     rec->state = CLI_RECORD_MENDED;

@@ -29,6 +29,7 @@ struct cli_record {
     uint64_t column; /* decode: 1-based column of a bad id; 0 = none */
     uint64_t n_tokens, n_bytes, n_chars, n_unknown_ids;
     dstok_report report;
+    uint64_t first_dropped; /* byte of the text that no token covers; DSTOK_NO_OFFSET: none, or not known */
 };
 
 /* Everything a run over records needs. */
@@ -85,6 +86,13 @@ int cli_record_report(struct cli_run *run, const struct cli_record *rec);
  * (count: n_tokens set), -1 when the record is bad or dropped. */
 int cli_encode_record(const struct cli_run *run, dstok_encoder *enc, struct cli_record *rec, int only_count,
                       dstok_tokens *tokens, const char **text, size_t *n);
+/* Mark a record bad for what the library said. */
+void cli_record_failed(const struct cli_run *run, struct cli_record *rec, const dstok_error *err,
+                       dstok_status status);
+/* --reject: made at the start, so that a wrong name shows before the work. Return 0, or an exit code after a
+ * message. */
+int cli_reject_open(struct cli_run *run);
+int cli_reject_close(struct cli_run *run);
 /* Add a record's report to the notes of the run. */
 void cli_notes_add(struct cli_run *run, const struct cli_record *rec);
 /* Print the notes; once, at the end. */

@@ -12,7 +12,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-enum kind { UNKNOWN, PLAIN, GZIP, ZSTD };
+enum kind { UNKNOWN, PLAIN, GZIP, ZSTD, OTHER };
 
 struct cli_source {
     int fd;
@@ -84,27 +84,77 @@ static int fill(struct cli_source *s, const char **why) {
     return 0;
 }
 
-/* What the first bytes say; UNKNOWN while more of them could make a magic number. */
-static enum kind kind_of(const unsigned char *p, size_t n) {
-    static const unsigned char gzip[] = {0x1F, 0x8B, 0x08}, zstd[] = {0x28, 0xB5, 0x2F, 0xFD},
-                               skippable[] = {0x2A, 0x4D, 0x18};
-    size_t k = n < 3 ? n : 3;
+#define OR_AS_IT_IS ", or give --no-decompress for the bytes as they are"
 
-    if (memcmp(p, gzip, k) == 0) return n >= 3 ? GZIP : UNKNOWN;
-    if (memcmp(p, zstd, n < 4 ? n : 4) == 0) return n >= 4 ? ZSTD : UNKNOWN;
-    if (n > 0 && (p[0] & 0xF0) == 0x50 && memcmp(p + 1, skippable, n < 4 ? n - 1 : 3) == 0)
-        return n >= 4 ? ZSTD : UNKNOWN;
-    return PLAIN;
+/* How packed files begin. In a magic number '?' is any digit, and '~' the upper half of any byte 5x. */
+static const struct magic {
+    const char *bytes;
+    size_t n;
+    enum kind kind;
+    const char *name, *why; /* why: of those that are not unpacked here */
+} magics[] = {
+    {"\x1F\x8B\x08", 3, GZIP, "gzip data", NULL},
+    {"\x28\xB5\x2F\xFD", 4, ZSTD, "zstd data", NULL},
+    {"~\x2A\x4D\x18", 4, ZSTD, "zstd data", NULL}, /* a frame to skip */
+    {"\xFD"
+     "7zXZ\0",
+     6, OTHER, "xz data", "this is xz data: pipe it in unpacked (xz -dc FILE | dstok ...)" OR_AS_IT_IS},
+    {"BZh?1AY&SY", 10, OTHER, "bzip2 data",
+     "this is bzip2 data: pipe it in unpacked (bzip2 -dc FILE | dstok ...)" OR_AS_IT_IS},
+    {"\x04\x22\x4D\x18", 4, OTHER, "lz4 data",
+     "this is lz4 data: pipe it in unpacked (lz4 -dc FILE | dstok ...)" OR_AS_IT_IS},
+    {"PK\3\4", 4, OTHER, "a zip archive",
+     "this is a zip archive (as .docx, .xlsx, .jar are): take the texts out of it first" OR_AS_IT_IS},
+    {"7z\xBC\xAF\x27\x1C", 6, OTHER, "a 7z archive",
+     "this is a 7z archive: take the texts out of it first" OR_AS_IT_IS},
+};
+
+/* Whether p[0, n) begins with the magic number, as far as it goes. */
+static int fits(const struct magic *m, const unsigned char *p, size_t n) {
+    size_t i;
+
+    for (i = 0; i < n && i < m->n; i++) {
+        unsigned char want = (unsigned char)m->bytes[i];
+
+        if (want == '?' ? p[i] < '0' || p[i] > '9' : want == '~' ? (p[i] & 0xF0) != 0x50 : p[i] != want)
+            return 0;
+    }
+    return 1;
+}
+
+/* The magic number that stands at the beginning; NULL, *more = 1: further bytes could make one. */
+static const struct magic *find_magic(const unsigned char *p, size_t n, int *more) {
+    size_t i;
+
+    *more = 0;
+    for (i = 0; i < sizeof magics / sizeof *magics; i++) {
+        if (!fits(&magics[i], p, n)) continue;
+        if (n >= magics[i].n) return &magics[i];
+        *more = 1;
+    }
+    return NULL;
+}
+
+const char *cli_packed_name(const unsigned char *head, size_t n) {
+    int more;
+    const struct magic *m = find_magic(head, n, &more);
+
+    return m ? m->name : NULL;
 }
 
 static int start(struct cli_source *s, const char **why) {
-    enum kind kind = UNKNOWN;
+    const struct magic *m = NULL;
+    int more = 1;
 
-    while (kind == UNKNOWN && !s->at_end) {
+    while (more && !s->at_end) {
         if (fill(s, why)) return -1;
-        kind = kind_of(s->in, s->n);
+        m = find_magic(s->in, s->n, &more);
     }
-    s->kind = kind == UNKNOWN ? PLAIN : kind;
+    s->kind = m ? m->kind : PLAIN;
+    if (s->kind == OTHER) {
+        *why = m->why;
+        return -1;
+    }
     if (s->kind == GZIP && inflateInit2(&s->gz, 15 + 16) != Z_OK) cli_no_memory();
     if (s->kind == ZSTD && (s->zst = ZSTD_createDStream()) == NULL) cli_no_memory();
     s->in_member = s->kind != PLAIN;

@@ -14,6 +14,9 @@ void cli_source_close(struct cli_source *s);
 /* Up to cap > 0 bytes. Returns their number, 0 at the end, -1 on failure with *why set. */
 long cli_source_read(struct cli_source *s, void *out, size_t cap, const char **why);
 
+/* What a file is that begins so, if it is packed: "gzip data", ...; else NULL. */
+const char *cli_packed_name(const unsigned char *head, size_t n);
+
 /* Nonzero when a read would have to wait for whoever writes the input. */
 int cli_source_would_wait(struct cli_source *s);
 

@@ -4,10 +4,8 @@
 
 #include <dstok/trainer.h>
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +15,7 @@ struct training {
     const char **specials;
     char *special_text; /* the list, cut at its commas */
     size_t n_specials;
+    uint64_t n_bad, n_records; /* of the groups that were fed */
     time_t last_told;
 };
 
@@ -57,6 +56,11 @@ static int failed(const char *what, const dstok_error *err, dstok_status status)
                                                                                                 : CLI_FAIL;
 }
 
+static int bad_pattern(const char *pattern, const dstok_error *err) {
+    cli_error("--pattern %.60s: %s", pattern ? pattern : "", err->text);
+    return CLI_USAGE;
+}
+
 static int start(struct training *t) {
     dstok_train_options options = DSTOK_TRAIN_OPTIONS_INIT;
     dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
@@ -74,7 +78,8 @@ static int start(struct training *t) {
     options.progress = tell_progress;
     options.progress_ctx = t;
     status = dstok_trainer_new(&options, &t->trainer, &err);
-    return status == DSTOK_OK ? 0 : failed("", &err, status);
+    if (status == DSTOK_OK) return 0;
+    return strstr(err.text, "pattern") != NULL ? bad_pattern(c->pattern, &err) : failed("", &err, status);
 }
 
 /* round(count x weight), halves away from zero. Returns -1 when the product does not fit. */
@@ -110,19 +115,40 @@ static void feed_line(struct training *t, struct cli_record *rec, const struct c
     if (status != DSTOK_OK) cli_record_bad(rec, "%s", err.text[0] ? err.text : dstok_status_name(status));
 }
 
+/* --invalid replace: the text with U+FFFD for each maximal ill-formed part, counted in the record's report. */
+static void replace_invalid(struct cli_record *rec, const char *text, size_t n, struct cli_buf *out) {
+    dstok_report *r = &rec->report;
+    size_t i, k;
+    uint32_t code;
+    int ok;
+
+    for (i = 0; i < n; i += k) {
+        k = cli_utf8_next((const unsigned char *)text + i, n - i, &ok, &code);
+        if (ok)
+            cli_buf_add(out, text + i, k);
+        else
+            cli_buf_text(out, "\uFFFD");
+        if (!ok && r->n_invalid++ == 0) r->first_invalid = i;
+    }
+}
+
 static void feed_text(const struct cli_run *run, struct training *t, struct cli_record *rec,
                       const struct cli_input *in) {
     dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
+    struct cli_buf mended = {0};
     const char *text;
     dstok_status status;
     size_t n;
 
     if (cli_record_text(run, rec, &text, &n) || n == 0) return;
     status = dstok_trainer_feed(t->trainer, text, n, in->weight, &err);
-    if (status == DSTOK_OK) return;
-    cli_record_bad(rec, "%s", err.text[0] ? err.text : dstok_status_name(status));
-    rec->has_fault = rec->fault_in_text = err.offset != DSTOK_NO_OFFSET;
-    rec->fault = err.offset;
+    if (status == DSTOK_E_UTF8 && t->config->invalid == DSTOK_INVALID_REPLACE) {
+        replace_invalid(rec, text, n, &mended);
+        status = dstok_trainer_feed(t->trainer, mended.p, mended.n, in->weight, &err);
+        cli_buf_free(&mended);
+    }
+    if (status == DSTOK_E_NOMEM) cli_no_memory();
+    if (status != DSTOK_OK) cli_record_failed(run, rec, &err, status);
 }
 
 /* Everything happens in order, in commit. */
@@ -140,12 +166,13 @@ static int commit(struct cli_run *run, struct cli_record *rec) {
         feed_line(t, rec, in);
     else
         feed_text(run, t, rec, in);
+    if (rec->state == CLI_RECORD_OK) cli_notes_add(run, rec);
     return cli_record_report(run, rec);
 }
 
 /* Word lists are always lines; texts are what --input-format says. So inputs run in two groups, whose
  * order does not matter: only counts are kept. */
-static int feed_group(struct training *t, const struct cli_files *all, int words) {
+static int feed_group(struct training *t, const struct cli_files *all, int words, FILE *reject) {
     struct cli_run run;
     size_t i;
     int rc;
@@ -156,12 +183,35 @@ static int feed_group(struct training *t, const struct cli_files *all, int words
     run.work = work;
     run.commit = commit;
     run.context = t;
+    run.reject = reject;
+    run.n_bad = t->n_bad;
+    run.n_records = t->n_records;
     run.files.items = cli_alloc((all->n + 1) * sizeof *run.files.items);
     for (i = 0; i < all->n; i++)
         if (all->items[i].is_words == words) run.files.items[run.files.n++] = all->items[i];
     rc = run.files.n > 0 ? cli_run_records(&run) : 0;
     free(run.files.items);
+    t->n_bad = run.n_bad;
+    t->n_records = run.n_records;
     return rc;
+}
+
+/* All inputs. The notes and the log of bad records are those of both groups. */
+static int feed_all(struct training *t, const struct cli_files *files) {
+    struct cli_run both;
+    int rc, closing;
+
+    memset(&both, 0, sizeof both);
+    both.config = t->config;
+    rc = cli_reject_open(&both);
+    if (rc) return rc;
+    rc = feed_group(t, files, 0, both.reject);
+    if (rc == 0) rc = feed_group(t, files, 1, both.reject);
+    closing = cli_reject_close(&both);
+    both.n_bad = t->n_bad;
+    both.n_records = t->n_records;
+    cli_notes_print(&both);
+    return rc ? rc : closing;
 }
 
 static void tell_result(const struct training *t) {
@@ -195,18 +245,29 @@ static int write_result(struct training *t) {
     return rc;
 }
 
+/* A vocabulary of nothing would look like a success. */
+static int check_counts(const struct training *t) {
+    dstok_train_result r = DSTOK_TRAIN_RESULT_INIT;
+
+    (void)dstok_trainer_result(t->trainer, &r);
+    if (r.n_pretokens > 0) return 0;
+    cli_error("the inputs hold no text to learn from (%llu records, %llu of them bad); nothing is written",
+              (unsigned long long)t->n_records, (unsigned long long)t->n_bad);
+    return CLI_FAIL;
+}
+
 static int learn(struct training *t, const struct cli_files *files) {
     dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
-    int rc = feed_group(t, files, 0);
+    int rc = feed_all(t, files);
     dstok_status status;
 
-    if (rc == 0) rc = feed_group(t, files, 1);
+    if (rc == 0) rc = check_counts(t);
     if (rc) return rc;
     status = dstok_trainer_run(t->trainer, &err);
     if (status != DSTOK_OK) return failed("", &err, status);
     rc = write_result(t);
     if (rc == 0) tell_result(t);
-    return rc;
+    return rc == 0 && t->n_bad > 0 ? CLI_SKIPPED : rc;
 }
 
 static int check(const struct cli_config *c) {
@@ -222,28 +283,6 @@ static int check(const struct cli_config *c) {
     return 0;
 }
 
-/* Whether the output can be made, before hours of work: its folder must be there and take new files. Devices and
- * pipes are written to where they are. */
-static int check_output(const char *path) {
-    struct cli_buf folder = {0};
-    struct stat st;
-    const char *slash = strrchr(path, '/');
-    int rc = 0;
-
-    if (strcmp(path, "-") == 0) return 0;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return 0;
-    if (slash == NULL)
-        cli_buf_text(&folder, ".");
-    else
-        cli_buf_add(&folder, path, slash == path ? 1 : (size_t)(slash - path));
-    if (access(cli_buf_string(&folder), W_OK | X_OK) != 0) {
-        cli_error("cannot write %s: %s", path, strerror(errno));
-        rc = CLI_USAGE;
-    }
-    cli_buf_free(&folder);
-    return rc;
-}
-
 int cli_train(struct cli_config *c) {
     struct training t;
     struct cli_files files;
@@ -255,7 +294,8 @@ int cli_train(struct cli_config *c) {
     t.config = c;
     c->threads = 1; /* the trainer has one owner, and reading alone is not worth helpers */
     rc = cli_files_protect(&files, "-o", c->output);
-    if (rc == 0) rc = check_output(c->output);
+    if (rc == 0) rc = cli_files_protect(&files, "--reject", c->reject);
+    if (rc == 0 && strcmp(c->output, "-") != 0) rc = cli_check_output(c->output); /* before hours of work */
     if (rc == 0) rc = start(&t);
     if (rc == 0) rc = learn(&t, &files);
     dstok_trainer_free(t.trainer);

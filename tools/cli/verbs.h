@@ -44,6 +44,8 @@ int cli_files_list(const struct cli_config *c, struct cli_files *out);
 void cli_files_free(struct cli_files *f);
 /* Refuses an output that is one of the inputs: writing would destroy what is being read. Returns 0 or CLI_USAGE. */
 int cli_files_protect(const struct cli_files *f, const char *option, const char *path);
+/* Whether two paths lead to one regular file. */
+int cli_same_file(const char *a, const char *b);
 /* "standard input" for "-". */
 const char *cli_input_name(const struct cli_input *in);
 

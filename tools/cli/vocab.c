@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding and loading the vocabulary that --vocab names. */
+#include "source.h"
 #include "verbs.h"
 
 #include <dirent.h>
@@ -66,24 +67,46 @@ static int is_file_name(const char *name) {
     return strchr(name, '/') != NULL || n == 0;
 }
 
+/* Names that tools/get-vocab knows (tools/vocabs.json; a test compares them). */
+static const char *const gettable[] = {
+    "deepseek_v4", "qwen3.6", "smollm2", "tekken", "cl100k_base", "o200k_base", "r50k_base", "p50k_base",
+};
+
+/* How to come by a vocabulary of this name, or by any. */
+static void put_advice(struct cli_buf *out, const char *name) {
+    size_t n = sizeof gettable / sizeof *gettable, i;
+
+    for (i = 0; i < n && strcmp(gettable[i], name) != 0; i++)
+        ;
+    if (i < n) {
+        cli_buf_printf(out, "run tools/get-vocab %s, a script of the source tree", name);
+        return;
+    }
+    cli_buf_text(
+        out, "name its file (-v FOLDER/tokenizer.json); tools/get-vocab, a script of the source tree, gets");
+    for (i = 0; i < n; i++) cli_buf_printf(out, "%s %s", i > 0 ? "," : "", gettable[i]);
+}
+
 /* No such path and no such name: say what would help. */
 static int not_found(const char *name) {
-    struct cli_buf home = {0}, present = {0};
+    struct cli_buf home = {0}, text = {0};
     char **names;
     size_t n, i;
 
+    if (strcmp(name, "-") == 0)
+        return cannot_open(
+            name, "a vocabulary does not come from standard input; name a file, a folder, or default");
     if (is_file_name(name)) return cannot_open(name, strerror(ENOENT));
     vocab_home(&home);
     n = list_folder(cli_buf_string(&home), "", &names);
-    cli_buf_text(&present, "default");
-    for (i = 0; i < n; i++) cli_buf_printf(&present, ", %s", names[i]);
-    cli_error(
-        "cannot open %s: %s, and no vocabulary has this name; run: tools/get-vocab %s (names present: %s; "
-        "names to get: tools/get-vocab --list)",
-        name, strerror(ENOENT), name, cli_buf_string(&present));
+    cli_buf_printf(&text, "%s, and no vocabulary has this name (present: default", strerror(ENOENT));
+    for (i = 0; i < n; i++) cli_buf_printf(&text, ", %s", names[i]);
+    cli_buf_text(&text, "); ");
+    put_advice(&text, name);
     free_names(names, n);
+    (void)cannot_open(name, cli_buf_string(&text));
     cli_buf_free(&home);
-    cli_buf_free(&present);
+    cli_buf_free(&text);
     return CLI_USAGE;
 }
 
@@ -136,9 +159,8 @@ static int file_of_folder(struct cli_buf *path) {
 /* What the library would say less clearly: no permission, packed files. A pipe is left alone: what is
  * read is gone. */
 static int check_file(const char *path) {
-    static const unsigned char gzip[] = {0x1F, 0x8B}, zstd[] = {0x28, 0xB5, 0x2F, 0xFD},
-                               xz[] = {0xFD, '7', 'z', 'X', 'Z'};
-    unsigned char head[6] = {0};
+    unsigned char head[16] = {0};
+    const char *what;
     struct stat st;
     ssize_t n = -1;
     int fd, error;
@@ -150,10 +172,10 @@ static int check_file(const char *path) {
     error = errno;
     if (fd >= 0) (void)close(fd);
     if (n < 0) return cannot_open(path, strerror(error));
-    if (memcmp(head, gzip, sizeof gzip) == 0 || memcmp(head, zstd, sizeof zstd) == 0 ||
-        memcmp(head, xz, sizeof xz) == 0)
-        return cannot_open(path, "the vocabulary is compressed; unpack it first");
-    return 0;
+    what = cli_packed_name(head, (size_t)n);
+    if (what != NULL)
+        cli_error("cannot open %s: the vocabulary is compressed (%s); unpack it first", path, what);
+    return what ? CLI_USAGE : 0;
 }
 
 /* Path of a vocabulary; left empty for the embedded one. */
@@ -176,7 +198,7 @@ static int resolve(const char *name, struct cli_buf *path) {
     return is_folder(cli_buf_string(path)) ? file_of_folder(path) : 0;
 }
 
-static int load_failed(const char *path, const dstok_error *err, dstok_status status) {
+static int load_failed(const char *path, const char *pattern, const dstok_error *err, dstok_status status) {
     struct cli_buf where = {0};
 
     cli_buf_text(&where, path);
@@ -184,7 +206,9 @@ static int load_failed(const char *path, const dstok_error *err, dstok_status st
     if (err->offset != DSTOK_NO_OFFSET)
         cli_buf_printf(&where, ": byte %llu", (unsigned long long)err->offset);
     cli_error("%s: %s%s", cli_buf_string(&where), err->text[0] ? err->text : dstok_status_name(status),
-              status == DSTOK_E_INVAL ? " (--pattern)" : "");
+              status == DSTOK_E_INVAL || (pattern != NULL && strstr(err->text, "pattern") != NULL)
+                  ? " (--pattern)"
+                  : "");
     cli_buf_free(&where);
     return status == DSTOK_E_NOMEM ? CLI_FAIL : CLI_USAGE;
 }
@@ -202,7 +226,8 @@ int cli_vocab_load(const struct cli_config *c, const char *name, dstok_tokenizer
     if (rc == 0) {
         status = path.n > 0 ? dstok_tokenizer_load(cli_buf_string(&path), &options, out, &err)
                             : dstok_tokenizer_load_default(&options, out, &err);
-        if (status != DSTOK_OK) rc = load_failed(path.n > 0 ? path.p : "default vocabulary", &err, status);
+        if (status != DSTOK_OK)
+            rc = load_failed(path.n > 0 ? path.p : "default", c->pattern, &err, status);
     }
     cli_buf_free(&path);
     return rc;
