@@ -14,6 +14,12 @@ static int has_avx2(void) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
            __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 }
+
+static int has_avx512(void) {
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("avx512vbmi2");
+}
 #endif
 
 const dstok__simd *dstok__simd_tier(dstok__tier tier) {
@@ -23,6 +29,8 @@ const dstok__simd *dstok__simd_tier(dstok__tier tier) {
 #if DSTOK__HAVE_X86
     case DSTOK__TIER_AVX2:
         return has_avx2() ? &dstok__simd_avx2 : NULL;
+    case DSTOK__TIER_AVX512:
+        return has_avx512() ? &dstok__simd_avx512 : NULL;
 #endif
     default:
         return NULL;

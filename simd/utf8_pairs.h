@@ -15,63 +15,32 @@ enum {
     U8_SURROGATE = 32, /* ED A0..BF */
     U8_ABOVE = 64,     /* F4..FF 90..BF: above U+10FFFF */
     U8_TAILS = 128,    /* two tails: right exactly where a lead of three or four bytes came before */
-    U8_ANY = U8_CUT | U8_STRAY | U8_TAILS
 };
 
-/* By the upper half of the first byte, by its lower half, by the upper half of the second byte. */
+/* clang-format off */
+/* By the upper half of the first byte: 0-7, 8-B, C, D, E, F. */
 static const uint8_t dstok__utf8_first_high[16] = {
-    U8_STRAY,
-    U8_STRAY,
-    U8_STRAY,
-    U8_STRAY,
-    U8_STRAY,
-    U8_STRAY,
-    U8_STRAY,
-    U8_STRAY, // 0-7
-    U8_TAILS,
-    U8_TAILS,
-    U8_TAILS,
-    U8_TAILS, // 8-B
-    U8_CUT | U8_LONG2,
-    U8_CUT,
-    U8_CUT | U8_LONG3 | U8_SURROGATE,
-    U8_CUT | U8_LONG4 | U8_ABOVE,
+    U8_STRAY, U8_STRAY, U8_STRAY, U8_STRAY, U8_STRAY, U8_STRAY, U8_STRAY, U8_STRAY,
+    U8_TAILS, U8_TAILS, U8_TAILS, U8_TAILS,
+    U8_CUT | U8_LONG2, U8_CUT, U8_CUT | U8_LONG3 | U8_SURROGATE, U8_CUT | U8_LONG4 | U8_ABOVE,
 };
+
+/* By its lower half: 0, 1, 2-3, 4, 5-C, D, E-F. */
+enum { U8_ANY = U8_CUT | U8_STRAY | U8_TAILS, U8_LATE = U8_ANY | U8_ABOVE | U8_LONG4 };
 static const uint8_t dstok__utf8_first_low[16] = {
-    U8_ANY | U8_LONG2 | U8_LONG3 | U8_LONG4,
-    U8_ANY | U8_LONG2,
-    U8_ANY,
-    U8_ANY,
-    U8_ANY | U8_ABOVE,
-    U8_ANY | U8_ABOVE | U8_LONG4, // 5-C
-    U8_ANY | U8_ABOVE | U8_LONG4,
-    U8_ANY | U8_ABOVE | U8_LONG4,
-    U8_ANY | U8_ABOVE | U8_LONG4,
-    U8_ANY | U8_ABOVE | U8_LONG4,
-    U8_ANY | U8_ABOVE | U8_LONG4,
-    U8_ANY | U8_ABOVE | U8_LONG4,
-    U8_ANY | U8_ABOVE | U8_LONG4,
-    U8_ANY | U8_ABOVE | U8_LONG4 | U8_SURROGATE,
-    U8_ANY | U8_ABOVE | U8_LONG4,
-    U8_ANY | U8_ABOVE | U8_LONG4,
+    U8_ANY | U8_LONG2 | U8_LONG3 | U8_LONG4, U8_ANY | U8_LONG2, U8_ANY, U8_ANY, U8_ANY | U8_ABOVE,
+    U8_LATE, U8_LATE, U8_LATE, U8_LATE, U8_LATE, U8_LATE, U8_LATE, U8_LATE,
+    U8_LATE | U8_SURROGATE, U8_LATE, U8_LATE,
 };
+
+/* By the upper half of the second byte: 0-7, 8, 9, A-B, C-F. */
+enum { U8_TAIL = U8_STRAY | U8_TAILS | U8_LONG2 };
 static const uint8_t dstok__utf8_second_high[16] = {
-    U8_CUT,
-    U8_CUT,
-    U8_CUT,
-    U8_CUT,
-    U8_CUT,
-    U8_CUT,
-    U8_CUT,
-    U8_CUT, // 0-7
-    U8_STRAY | U8_TAILS | U8_LONG2 | U8_LONG3 | U8_LONG4,
-    U8_STRAY | U8_TAILS | U8_LONG2 | U8_LONG3 | U8_ABOVE,
-    U8_STRAY | U8_TAILS | U8_LONG2 | U8_SURROGATE | U8_ABOVE,
-    U8_STRAY | U8_TAILS | U8_LONG2 | U8_SURROGATE | U8_ABOVE,
-    U8_CUT,
-    U8_CUT,
-    U8_CUT,
-    U8_CUT, // C-F
+    U8_CUT, U8_CUT, U8_CUT, U8_CUT, U8_CUT, U8_CUT, U8_CUT, U8_CUT,
+    U8_TAIL | U8_LONG3 | U8_LONG4, U8_TAIL | U8_LONG3 | U8_ABOVE,
+    U8_TAIL | U8_SURROGATE | U8_ABOVE, U8_TAIL | U8_SURROGATE | U8_ABOVE,
+    U8_CUT, U8_CUT, U8_CUT, U8_CUT,
 };
+/* clang-format on */
 
 #endif

@@ -13,6 +13,7 @@
 #define MAX_FAULTS 20
 
 static t_rng rng = {1};
+static uint32_t thin = 1; /* one of so many of the many short sequences: emulators are slow */
 
 #ifdef DSTOK_TEST_EXTRA_TIER /* the same source made with other instructions */
 extern const dstok__simd DSTOK_TEST_EXTRA_TIER;
@@ -227,10 +228,24 @@ static void test_positions(const dstok__simd *simd) {
 
 /* ---- UTF-8 ---- */
 
+/* The linker puts this in place of the scalar search for the exact place, which hides an error found where there is
+ * none: it must be called for ill-formed text alone, and once. */
+size_t __wrap_dstok__utf8_check_from(const uint8_t *text, size_t len, size_t from);
+size_t __real_dstok__utf8_check_from(const uint8_t *text, size_t len, size_t from);
+static size_t searches;
+
+size_t __wrap_dstok__utf8_check_from(const uint8_t *text, size_t len, size_t from) {
+    searches++;
+    return __real_dstok__utf8_check_from(text, len, from);
+}
+
 static void check_utf8(const dstok__simd *simd, const uint8_t *text, size_t len) {
+    searches = 0;
     size_t want = dstok__utf8_check(text, len), got = simd->utf8_check(text, len);
     t_checks++;
     if (got != want) report(simd, "utf8_check", got, want);
+    if (searches != (want < len) && simd->tier != DSTOK__TIER_SCALAR)
+        report(simd, "utf8_check: searches for the place", searches, want < len);
 }
 
 /* Puts n bytes at a place of a good text, looks, and puts back what was there. */
@@ -243,8 +258,9 @@ static void check_spliced(const dstok__simd *simd, uint8_t *text, size_t len, si
     memcpy(text + at, saved, n);
 }
 
-/* All of one and two bytes, turns behind all of them, all second bytes of long characters; `step` thins them out. */
+/* All of one and two bytes, turns behind all of them, all second bytes of long characters; of these one in `step`. */
 static void test_sequences(const dstok__simd *simd, uint8_t *text, size_t len, size_t at, uint32_t step) {
+    step *= thin;
     for (uint32_t i = t_below(&rng, step); i < 0x10000; i += step) {
         uint8_t two[2] = {(uint8_t)(i >> 8), (uint8_t)i};
         check_spliced(simd, text, len, at, two, 2);
@@ -313,6 +329,7 @@ static void test_tier(const dstok__simd *simd, const char *how) {
 
 int main(int argc, char **argv) {
     const char *how = argc > 1 ? argv[1] : "native";
+    thin = strcmp(how, "native") == 0 ? 1 : 8;
     if (argc > 2) rng.state = strtoull(argv[2], NULL, 10);
     in_area = area_new();
     out_area = area_new();

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* AVX-512 with byte permutations and compression: a block of 64 bytes is one register, its masks are mask registers. */
+#include "../tiers.h"
+
+#if DSTOK__HAVE_X86
+
+#ifndef DSTOK__AVX512_ELSEWHERE /* a test brings the same instructions as plain code */
+#include <immintrin.h>
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
+#endif
+#define INLINE static inline __attribute__((always_inline)) AVX512
+
+INLINE __m512i load(const uint8_t *p) {
+    return _mm512_loadu_si512(p);
+}
+
+/* The first n bytes, n < 64, and zeros; reads no more than those. */
+INLINE __m512i load_some(const uint8_t *p, size_t n) {
+    return _mm512_maskz_loadu_epi8(((uint64_t)1 << n) - 1, p);
+}
+
+INLINE __m512i bytes(int c) {
+    return _mm512_set1_epi8((char)c);
+}
+
+INLINE __m512i add(__m512i a, int n) {
+    return _mm512_add_epi8(a, bytes(n));
+}
+
+static const uint8_t counting[64] = {
+    0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+    44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
+};
+
+/* ---- classes ---- */
+
+/* Classes of ASCII, and in a table of their own those of the other bytes, one bit each: IM, I4, I9 begin ideographs, I4
+ * if a byte from B8 on follows, I9 if none from BE on does. */
+enum { UP = 1, LO = 2, DI = 4, SI = 8, NL = 16, BL = 32, QU = 64, SL = 128 };
+enum { IM = 1, I4 = 2, I9 = 4, B8 = 16, BE = 32, TA = 128 };
+
+/* clang-format off */
+static const uint8_t low_classes[128] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0, BL, NL, BL, BL, NL, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    BL, SI, SI, SI, SI, SI, SI, SI | QU, SI, SI, SI, SI, SI, SI, SI, SI | SL,
+    DI, DI, DI, DI, DI, DI, DI, DI, DI, DI, SI, SI, SI, SI, SI, SI,
+    SI, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP,
+    UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, SI, SI, SI, SI, SI,
+    SI, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO,
+    LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, SI, SI, SI, SI, 0,
+};
+enum { TB = TA | B8, TE = TB | BE, LE = B8 | BE };
+static const uint8_t high_classes[128] = {
+    TA, TA, TA, TA, TA, TA, TA, TA, TA, TA, TA, TA, TA, TA, TA, TA,
+    TA, TA, TA, TA, TA, TA, TA, TA, TA, TA, TA, TA, TA, TA, TA, TA,
+    TA, TA, TA, TA, TA, TA, TA, TA, TA, TA, TA, TA, TA, TA, TA, TA,
+    TA, TA, TA, TA, TA, TA, TA, TA, TB, TB, TB, TB, TB, TB, TE, TE,
+    LE, LE, LE, LE, LE, LE, LE, LE, LE, LE, LE, LE, LE, LE, LE, LE,
+    LE, LE, LE, LE, LE, LE, LE, LE, LE, LE, LE, LE, LE, LE, LE, LE,
+    LE, LE, LE, LE, LE | I4, LE | IM, LE | IM, LE | IM, LE | IM, LE | I9, LE, LE, LE, LE, LE, LE,
+    LE, LE, LE, LE, LE, LE, LE, LE, LE, LE, LE, LE, LE, LE, LE, LE,
+};
+/* clang-format on */
+
+INLINE uint64_t having(__m512i classes, int bit) {
+    return _mm512_test_epi8_mask(classes, bytes(bit));
+}
+
+/* What each byte lets the one before it be: IM always, I4 and I9 as said above. Nothing is known about the byte after
+ * the block, which is to let neither of the latter two. */
+INLINE __m512i before_each(__m512i high) {
+    __m512i next = _mm512_permutex2var_epi8(high, add(load(counting), 1), bytes(BE));
+    __m512i from = _mm512_srli_epi16(next, 3);                                    /* B8 to I4, BE to I9 */
+    return _mm512_ternarylogic_epi32(from, bytes(I4 | I9), bytes(IM | I9), 0x6A); /* (1st & 2nd) ^ 3rd */
+}
+
+INLINE void classify_block(__m512i c, const __m512i table[4], dstok__classes *out) {
+    uint64_t above = _mm512_movepi8_mask(c);
+    __m512i low = _mm512_maskz_permutex2var_epi8(~above, table[0], c, table[1]);
+    __m512i high = _mm512_maskz_permutex2var_epi8(above, table[2], c, table[3]);
+    out->upper = having(low, UP);
+    out->lower = having(low, LO);
+    out->digit = having(low, DI);
+    out->sign = having(low, SI);
+    out->newline = having(low, NL);
+    out->blank = having(low, BL);
+    out->high = above;
+    out->tail = _mm512_movepi8_mask(high);
+    out->ideograph = _mm512_test_epi8_mask(high, before_each(high));
+    out->space = _mm512_cmpeq_epi8_mask(c, bytes(' '));
+    out->quote = having(low, QU);
+    out->slash = _mm512_movepi8_mask(low);
+}
+
+AVX512 static void dstok__classify_avx512(const uint8_t *text, size_t n, dstok__classes *out) {
+    const __m512i table[4] = {load(low_classes), load(low_classes + 64), load(high_classes),
+                              load(high_classes + 64)};
+    for (size_t k = 0; k < n; k++) classify_block(load(text + 64 * k), table, out + k);
+}
+
+/* ---- one of four bytes ---- */
+
+INLINE uint64_t hits(__m512i c, const __m512i *want, size_t n) {
+    uint64_t found = _mm512_cmpeq_epi8_mask(c, want[0]);
+    for (size_t k = 1; k < n; k++) found |= _mm512_cmpeq_epi8_mask(c, want[k]);
+    return found;
+}
+
+/* n is a constant in each copy. */
+INLINE size_t find(const uint8_t *text, size_t len, const uint8_t *first, size_t n) {
+    __m512i want[4];
+    for (size_t k = 0; k < n; k++) want[k] = bytes(first[k]);
+    size_t i = 0;
+    for (; len - i >= 64; i += 64) {
+        uint64_t hit = hits(load(text + i), want, n);
+        if (hit != 0) return i + (size_t)__builtin_ctzll(hit);
+    }
+    uint64_t hit = hits(load_some(text + i, len - i), want, n) | (uint64_t)1 << (len - i);
+    return i + (size_t)__builtin_ctzll(hit);
+}
+
+AVX512 static size_t dstok__find_byte_avx512(const uint8_t *text, size_t len, const uint8_t *first,
+                                             size_t n) {
+    const uint8_t four[4] = {first[0], first[n > 1 ? 1 : 0], first[n > 2 ? 2 : 0], first[n > 3 ? 3 : 0]};
+    if (n == 1) return find(text, len, first, 1);
+    if (n == 2) return find(text, len, first, 2);
+    return find(text, len, four, 4);
+}
+
+/* ---- places of bits ---- */
+
+/* Bytes 16 j .. 16 j + 15 of `places` as numbers of 32 bits above the base. */
+INLINE void put16(uint32_t *to, __m512i places, int j, __m512i base) {
+    __m512i from = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(counting + 16 * j)));
+    __m512i wide = _mm512_maskz_permutexvar_epi8(0x1111111111111111, from, places);
+    _mm512_storeu_si512(to + 16 * j, _mm512_add_epi32(wide, base));
+}
+
+AVX512 static size_t dstok__positions_avx512(const uint64_t *words, size_t n, uint32_t *out) {
+    __m512i all = load(counting);
+    uint32_t *to = out;
+    for (size_t k = 0; k < n; k++) {
+        if (words[k] == 0) continue;
+        int count = __builtin_popcountll(words[k]);
+        __m512i places = _mm512_maskz_compress_epi8(words[k], all), base = _mm512_set1_epi32((int)(64 * k));
+        put16(to, places, 0, base);
+        put16(to, places, 1, base);
+        if (count > 32) {
+            put16(to, places, 2, base);
+            put16(to, places, 3, base);
+        }
+        to += count;
+    }
+    return (size_t)(to - out);
+}
+
+/* ---- UTF-8 ---- */
+
+/* clang-format off */
+/* By the last six bits of a first byte, C0-FF: in which quarters of 80-BF its second byte may lie. C0, C1, F5-FF begin
+ * nothing; overlong forms are out behind E0 and F0, surrogates behind ED, what is above U+10FFFF behind F4. */
+static const uint8_t may_follow[64] = {
+    0,  0,  15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
+    15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
+    12, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 3,  15, 15,
+    14, 15, 15, 15, 1,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
+};
+
+/* By the last six bits of a byte 80-BF: its quarter. */
+static const uint8_t quarter[64] = {
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
+    4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8,
+};
+/* clang-format on */
+
+/* The block before: its bytes, and which of them begin characters of at least two, three, four bytes. */
+typedef struct utf8_before {
+    __m512i c;
+    uint64_t two, three, four;
+} utf8_before;
+
+/* Not zero when something is wrong in a block, or at the end of the one before: tails that are not where leads want
+ * them, second bytes that do not fit. */
+INLINE uint64_t utf8_wrong(__m512i c, utf8_before *b) {
+    uint64_t second = b->two >> 63, later = b->three >> 62 | b->four >> 61, high = _mm512_movepi8_mask(c);
+    if (high == 0) return second | later; /* when that is zero, b waits for nothing and may stay */
+    uint64_t two = _mm512_cmpge_epu8_mask(c, bytes(0xC0)), three = _mm512_cmpge_epu8_mask(c, bytes(0xE0)),
+             four = _mm512_cmpge_epu8_mask(c, bytes(0xF0));
+    second |= two << 1;
+    later |= three << 2 | four << 3;
+    __m512i first = _mm512_permutex2var_epi8(b->c, add(load(counting), 63), c);
+    uint64_t unfit = _mm512_testn_epi8_mask(_mm512_permutexvar_epi8(first, load(may_follow)),
+                                            _mm512_permutexvar_epi8(c, load(quarter)));
+    *b = (utf8_before){c, two, three, four};
+    return ((second | later) ^ (high & ~two)) | (second & unfit);
+}
+
+AVX512 static size_t dstok__utf8_check_avx512(const uint8_t *text, size_t len) {
+    utf8_before before = {_mm512_setzero_si512(), 0, 0, 0};
+    size_t i = 0;
+    for (; len - i >= 64; i += 64) {
+        if (utf8_wrong(load(text + i), &before) != 0) return dstok__utf8_check_from(text, len, i);
+    }
+    /* The zeros behind the end show a character that it cuts off. */
+    return utf8_wrong(load_some(text + i, len - i), &before) != 0 ? dstok__utf8_check_from(text, len, i)
+                                                                  : len;
+}
+
+const dstok__simd dstok__simd_avx512 = {
+    DSTOK__TIER_AVX512,       "avx512",
+    dstok__utf8_check_avx512, dstok__classify_avx512,
+    dstok__find_byte_avx512,  dstok__positions_avx512,
+};
+
+#else
+typedef int dstok__no_avx512; /* ISO C wants a declaration in each file */
+#endif

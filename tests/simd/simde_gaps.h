@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* The AVX-512 instructions on bytes that SIMDe 0.7 does not have, in plain C. A masked load touches the bytes of its
+ * mask alone, as the instruction does. */
+#ifndef DSTOK_TESTS_SIMDE_GAPS_H
+#define DSTOK_TESTS_SIMDE_GAPS_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline simde__m512i gap_maskz_loadu_epi8(uint64_t mask, const void *from) {
+    const uint8_t *p = from;
+    uint8_t got[64];
+    for (int i = 0; i < 64; i++) got[i] = mask >> i & 1 ? p[i] : 0;
+    return simde_mm512_loadu_si512(got);
+}
+
+static inline simde__m512i gap_maskz_compress_epi8(uint64_t mask, simde__m512i a) {
+    uint8_t all[64], kept[64] = {0};
+    size_t n = 0;
+    memcpy(all, &a, 64);
+    for (int i = 0; i < 64; i++) {
+        if (mask >> i & 1) kept[n++] = all[i];
+    }
+    return simde_mm512_loadu_si512(kept);
+}
+
+static inline simde__m512i gap_cvtepu8_epi32(simde__m128i a) {
+    uint8_t narrow[16];
+    uint32_t wide[16];
+    memcpy(narrow, &a, 16);
+    for (int i = 0; i < 16; i++) wide[i] = narrow[i];
+    return simde_mm512_loadu_si512(wide);
+}
+
+static inline uint64_t gap_testn_epi8_mask(simde__m512i a, simde__m512i b) {
+    return ~simde_mm512_test_epi8_mask(a, b);
+}
+
+#undef _mm512_maskz_loadu_epi8
+#define _mm512_maskz_loadu_epi8 gap_maskz_loadu_epi8
+#undef _mm512_maskz_compress_epi8
+#define _mm512_maskz_compress_epi8 gap_maskz_compress_epi8
+#undef _mm512_cvtepu8_epi32
+#define _mm512_cvtepu8_epi32 gap_cvtepu8_epi32
+#undef _mm512_testn_epi8_mask
+#define _mm512_testn_epi8_mask gap_testn_epi8_mask
+
+#endif
