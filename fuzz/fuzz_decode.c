@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: byte 0 chooses a vocabulary, the rest are ids of two bytes (FF xx: of four); four modes must agree. */
+/* Fuzz target: byte 0 chooses a vocabulary, the rest are ids of two bytes (FF xx: of four); four modes must agree, and
+ * decoding with rows must be decoding one token after another, with any room. */
 #include <dstok/align.h>
-#include <dstok/tokenizer.h>
+
+#include "../tokenizer/bpe/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +17,36 @@ static void require(int condition) {
     if (!condition) abort();
 }
 
-/* The embedded vocabulary, and one of single bytes with a special token: there every id cuts characters. */
-static dstok_tokenizer *vocabularies[2];
+/* The embedded vocabulary; one of single bytes with a special token: there every id cuts characters; and some whose
+ * decoders look at a token's place, at runs of byte tokens and at the ends of the text. */
+enum { N_PLACED = 5 };
+static dstok_tokenizer *vocabularies[2], *placed[N_PLACED];
+
+#define BLANKS   "{\"type\":\"Replace\",\"pattern\":{\"String\":\"\xE2\x96\x81\"},\"content\":\" \"}"
+#define FALLBACK "{\"type\":\"ByteFallback\"}"
+#define FUSE     "{\"type\":\"Fuse\"}"
+#define META     "{\"type\":\"Metaspace\",\"replacement\":\"\xE2\x96\x81\",\"prepend_scheme\":\"always\"}"
+#define BPE      "{\"type\":\"BPEDecoder\",\"suffix\":\"</w>\"}"
+#define STRIP    "{\"type\":\"Strip\",\"content\":\" \",\"start\":1,\"stop\":"
+#define FLAGS    "\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":false"
+#define LIST(d)  "{\"type\":\"Sequence\",\"decoders\":[" d "]}"
+
+static void open_placed(void) {
+    static const char *const decoders[N_PLACED] = {LIST(BLANKS "," FALLBACK "," FUSE "," STRIP "0}"),
+                                                   LIST(FALLBACK "," META), META, BPE,
+                                                   LIST(FUSE "," STRIP "1}")};
+    static const char file[] =
+        "{\"model\":{\"type\":\"BPE\",\"end_of_word_suffix\":\"</w>\",\"merges\":[],\"vocab\":{"
+        "\"<0xE2>\":0,\"<0x96>\":1,\"<0x81>\":2,\"<0xE4>\":3,\"<0x61>\":4,\"\xE2\x96\x81\":5,\" \":6,"
+        "\"x</w>\":7,\"\xE2\x96\x81\x61\":8,\"b\xE2\x96\x81\":9,\"\xC3\xA9\":10,\" longer than one row\":11,"
+        "\"\":12}},\"added_tokens\":[{\"id\":13,\"content\":\"<s>\",\"special\":true," FLAGS "},"
+        "{\"id\":14,\"content\":\"\xE2\x96\x81s\",\"special\":false," FLAGS "}],\"decoder\":%s}";
+    char text[4096];
+    for (unsigned i = 0; i < N_PLACED; i++) {
+        int n = snprintf(text, sizeof text, file, decoders[i]);
+        require(dstok_tokenizer_load_memory(text, (size_t)n, NULL, 0, NULL, &placed[i], NULL) == DSTOK_OK);
+    }
+}
 
 static void open_vocabularies(void) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -97,6 +127,34 @@ static void check_modes(const dstok_tokenizer *tok, const uint32_t *ids, size_t 
     free(raw.bytes);
 }
 
+/* With rows, and with none: the definition. */
+static void check_rows(const dstok_tokenizer *tok, const uint32_t *ids, size_t n, int mode, size_t cap) {
+    dstok_tokenizer one = *tok;
+    dstok_error err = {.status = DSTOK_OK}, one_err = err;
+    size_t got_n = 7, want_n = 7, got_unknown = 7, want_unknown = 7;
+    uint8_t *got = malloc(cap + (cap == 0)), *want = malloc(cap + (cap == 0));
+    require(got != NULL && want != NULL);
+    one.n_rows = 0;
+    int status = dstok_decode(&one, ids, n, mode / 2, mode % 2, want, cap, &want_n, &want_unknown, &one_err);
+    require(dstok_decode(tok, ids, n, mode / 2, mode % 2, got, cap, &got_n, &got_unknown, &err) == status);
+    require(got_n == want_n && got_unknown == want_unknown && err.offset == one_err.offset);
+    require(strcmp(err.text, one_err.text) == 0);
+    if (status == DSTOK_OK) require(memcmp(got, want, want_n) == 0);
+    free(got);
+    free(want);
+}
+
+/* Where the place of a token counts: the first byte is the room. */
+static void check_placed(const dstok_tokenizer *tok, const uint8_t *data, size_t size) {
+    static uint32_t ids[MAX_IDS];
+    size_t n = size < MAX_IDS ? size : MAX_IDS;
+    for (size_t i = 1; i < n; i++) ids[i - 1] = data[i] % 17;
+    for (int mode = 0; mode < 8 && n > 0; mode++) {
+        check_rows(tok, ids, n - 1, mode, data[0]);
+        check_rows(tok, ids, n - 1, mode, 32 * MAX_IDS);
+    }
+}
+
 /* The bytes of a list are those of its halves, one behind the other. */
 static void check_halves(const dstok_tokenizer *tok, const uint32_t *ids, size_t n) {
     result whole = decode(tok, ids, n, DSTOK_DECODE_RAW, 0);
@@ -111,11 +169,22 @@ static void check_halves(const dstok_tokenizer *tok, const uint32_t *ids, size_t
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static uint32_t ids[MAX_IDS];
-    if (vocabularies[1] == NULL) open_vocabularies();
+    if (vocabularies[1] == NULL) {
+        open_vocabularies();
+        open_placed();
+    }
     if (size < 1) return 0;
+    if (data[0] >= 128) {
+        check_placed(placed[data[0] % N_PLACED], data + 1, size - 1);
+        return 0;
+    }
     const dstok_tokenizer *tok = vocabularies[data[0] % 2];
     size_t n = read_ids(data + 1, size - 1, ids);
     check_modes(tok, ids, n, data[0] / 2 % 2);
     check_halves(tok, ids, n);
+    for (int mode = 0; mode < 8; mode++) {
+        check_rows(tok, ids, n, mode, data[0]);
+        check_rows(tok, ids, n, mode, 256 * MAX_IDS);
+    }
     return 0;
 }

@@ -33,8 +33,8 @@ dstok_status dstok_tokenizer_info(const dstok_tokenizer *tok, dstok_info *info) 
         .n_added = dstok__tables_n(&tok->t, DSTOK__S_ADDED),
         .n_merges = tok->t.head->n_merges,
         .n_steps = dstok__tables_n(&tok->t, DSTOK__S_STEPS),
-        .memory =
-            tok->block_n + sizeof *tok + (tok->raw.cap + tok->normalized.cap) * sizeof(dstok__added_entry),
+        .memory = tok->block_n + sizeof *tok + tok->n_rows * sizeof *tok->rows +
+                  (tok->raw.cap + tok->normalized.cap) * sizeof(dstok__added_entry),
         .ignore_merges = (tok->options & DSTOK__T_WHOLE_FIRST) != 0,
         .has_template = has_template(tok),
         .unk_id = tok->unk_id,

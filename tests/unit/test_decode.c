@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Decoding: four modes against a naive decoder, on ids that cut characters, on unknown ids, with little room; decoders
  * of files against recorded answers. */
+#define _DEFAULT_SOURCE /* MAP_ANON */
 #include "../harness/t.h"
 #include "../oracle/fixture.h"
 #include "../oracle/gen.h"
 
 #include "../../simd/simd.h"
 
-#include <stdlib.h>
+#include "decode_util.h"
 
 #define MAX_IDS   40
 #define MAX_BYTES 4000
@@ -364,10 +365,40 @@ static void check_decoder(const dstok_tokenizer *t, size_t i) {
     CHECK_EQ(n, want_n);
 }
 
+/* Ids of that vocabulary, few kinds to a list, and some that are none. */
+static size_t random_words(t_rng *rng, uint32_t *ids) {
+    size_t n = t_below(rng, 12);
+    uint32_t from = t_below(rng, 20), kinds = 1 + t_below(rng, 6);
+    for (size_t k = 0; k < n; k++)
+        ids[k] = t_below(rng, 3) == 0 ? t_below(rng, 20) : (from + t_below(rng, kinds)) % 20;
+    return n;
+}
+
+/* Every rule of a decoder that looks at a token's place, alone and together: many tokens at once are as one after
+ * another. */
+static void test_plans(void) {
+    dstok_tokenizer *t = load_words(LLAMA);
+    t_rng rng = {11};
+    uint32_t ids[12];
+    for (int i = 0; i < 3000; i++) {
+        dstok_tokenizer other = *t;
+        dstok__dec_plan plan = {.strip_char = ' ', .first_drops = i % 2 == 0 ? 0 : 0x2581};
+        if (i % 3 == 0) plan.strip_start = t_below(&rng, 3), plan.strip_stop = t_below(&rng, 3);
+        if (i % 4 == 0) plan.last_suffix_n = (uint32_t)t->suffix_n;
+        if (i % 5 == 0) plan.spm_strip = t_below(&rng, 3), plan.spm_bytes = 1;
+        if (i % 7 == 0) plan.run_char = 0x2581;
+        other.plan = &plan;
+        util_check_list(&other, ids, random_words(&rng, ids), &rng);
+    }
+    dstok_tokenizer_free(t);
+}
+
 static void test_decoders(void) {
+    t_rng rng = {13};
     for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++) {
         dstok_tokenizer *t = load_words(decoders[i].decoder);
         check_decoder(t, i);
+        util_check_list(t, decoders[i].ids, decoders[i].n, &rng);
         dstok_tokenizer_free(t);
     }
 }
@@ -402,6 +433,7 @@ int main(void) {
     test_errors();
     dstok_tokenizer_free(tok);
     test_decoders();
+    test_plans();
     test_long_run();
     return t_end();
 }

@@ -132,6 +132,10 @@ typedef struct decoding {
     size_t unknown;
     bool spm_started, spm_stripped; /* something came out; the token before lost its blank (SentencePiece) */
     size_t first, last;             /* indexes of the first and last id that give something; n: none */
+    bool has_runs;                  /* byte tokens that stand side by side are looked at together */
+    size_t (*utf8_check)(const uint8_t *text, size_t len);
+    dstok__rows rows;
+    size_t most; /* DSTOK_DECODE_REPLACE: tokens between two looks at the text */
     dstok_error *err;
 } decoding;
 
@@ -299,21 +303,88 @@ static void put_unknown(decoding *d) {
     put(&d->t, replacement, sizeof replacement);
 }
 
+/* ---- one token after another: the definition ---- */
+
+static dstok_status put_next(decoding *d, size_t *i) {
+    if (!is_known(d, *i)) {
+        if (d->mode == DSTOK_DECODE_LOSSLESS || d->mode == DSTOK_DECODE_STRICT)
+            return bad_id(d->ids[*i], *i, d->tok, d->err);
+        put_unknown(d);
+        ++*i;
+    } else if (d->has_runs && is_byte_token(d, *i)) {
+        *i = put_byte_run(d, *i);
+    } else {
+        if (is_shown(d, *i)) put_token(d, *i);
+        ++*i;
+    }
+    return DSTOK_OK;
+}
+
+/* ---- many plain tokens at once ---- */
+
+/* Up to which id tokens come out as their bytes, wherever they stand; i: not now. */
+static size_t plain_end(const decoding *d, size_t i) {
+    const target *t = &d->t;
+    if (t->strip_start > 0 || t->strip_stop > 0 || d->p.n > 0) return i;
+    if (d->tok->plan->spm_strip != 0 && !d->spm_started) return i;
+    size_t end = d->n;
+    if (d->first >= i && d->first < end) end = d->first;
+    if (d->last >= i && d->last < end) end = d->last;
+    return end;
+}
+
+enum { FEW = 16, MANY = 1024 }; /* of decoding.most */
+
+/* Mode replace: the bytes come out as they are, and are looked at afterwards. Where they are not UTF-8 fewer tokens are
+ * tried, and few ones are put one after another; but an unfinished character at their end just waits for the rest. */
+static size_t put_checked(decoding *d, size_t i, size_t end) {
+    uint8_t own[4096];
+    target *t = &d->t;
+    bool has_room = t->n <= t->cap && t->cap - t->n >= sizeof own;
+    uint8_t *out = has_room ? t->out + t->n : own;
+    size_t n;
+    end = end - i < d->most ? end : i + d->most;
+    end = dstok__rows_copy(&d->rows, i, end, out, has_room ? t->cap - t->n : sizeof own, &n);
+    size_t good = d->utf8_check(out, n);
+    if (good < n && open_tail(out, n) != n - good) {
+        d->most = FEW;
+        if (end - i > FEW) return i;
+        for (; i < end; i++) put_token(d, i);
+        return end;
+    }
+    d->most = d->most < MANY ? 2 * d->most : MANY;
+    d->p.n = n - good;
+    memcpy(d->p.bytes, out + good, d->p.n);
+    if (has_room) {
+        t->n += good;
+    } else {
+        put_now(t, own, good);
+    }
+    return end;
+}
+
+/* Puts tokens from i on as long as that is easy; returns the index behind them, which may be i. */
+static size_t put_plain(decoding *d, size_t i) {
+    target *t = &d->t;
+    size_t end = plain_end(d, i), n = 0;
+    if (end == i) return i;
+    if (d->mode == DSTOK_DECODE_REPLACE) return put_checked(d, i, end);
+    if (t->n >= t->cap) {
+        i = dstok__rows_count(&d->rows, i, end, &n);
+    } else {
+        i = dstok__rows_copy(&d->rows, i, end, t->out + t->n, t->cap - t->n, &n);
+    }
+    t->n += n;
+    return i;
+}
+
 static dstok_status decode_all(decoding *d) {
-    bool has_runs = d->mode == DSTOK_DECODE_REPLACE || d->tok->plan->run_char != 0;
     find_ends(d);
-    for (size_t i = 0; i < d->n;) {
-        if (!is_known(d, i)) {
-            if (d->mode == DSTOK_DECODE_LOSSLESS || d->mode == DSTOK_DECODE_STRICT)
-                return bad_id(d->ids[i], i, d->tok, d->err);
-            put_unknown(d);
-            i++;
-        } else if (has_runs && is_byte_token(d, i)) {
-            i = put_byte_run(d, i);
-        } else {
-            if (is_shown(d, i)) put_token(d, i);
-            i++;
-        }
+    dstok__rows_begin(&d->rows);
+    for (size_t i = 0, begin; i < d->n;) {
+        begin = i;
+        i = put_plain(d, i);
+        if (i == begin) DSTOK_TRY(put_next(d, &i));
     }
     flush(&d->t, &d->p);
     finish(&d->t);
@@ -322,9 +393,19 @@ static dstok_status decode_all(decoding *d) {
 
 static void set_plan(decoding *d) {
     const dstok__dec_plan *plan = d->tok->plan;
+    d->utf8_check = dstok__simd_best(DSTOK__N_TIERS)->utf8_check;
+    d->has_runs = d->mode == DSTOK_DECODE_REPLACE || plan->run_char != 0;
     d->t.strip_n = dstok__utf8_put(d->t.strip, plan->strip_char);
     d->t.strip_start = plan->strip_start;
     d->t.strip_stop = plan->strip_stop;
+    d->most = MANY;
+    d->rows = (dstok__rows){.t = &d->tok->t,
+                            .rows = d->tok->rows,
+                            .n_rows = d->tok->n_rows,
+                            .ids = d->ids,
+                            .n = d->n,
+                            .stop = (uint8_t)((d->skip_special ? DSTOK_TOKEN_SPECIAL : 0) |
+                                              (d->has_runs ? DSTOK__TOKEN_BYTE : 0))};
 }
 
 dstok_status dstok_decode(const dstok_tokenizer *tok, const uint32_t *ids, size_t n, int mode,
@@ -348,7 +429,7 @@ dstok_status dstok_decode(const dstok_tokenizer *tok, const uint32_t *ids, size_
         return dstok__fail(err, DSTOK_E_SPACE, DSTOK_NO_OFFSET, 0, "room for %zu bytes, %zu needed", cap,
                            d.t.n);
     if (mode != DSTOK_DECODE_STRICT) return DSTOK_OK;
-    size_t good = dstok__utf8_check(out == NULL ? (const uint8_t *)"" : out, d.t.n);
+    size_t good = d.utf8_check(out == NULL ? (const uint8_t *)"" : out, d.t.n);
     if (good == d.t.n) return DSTOK_OK;
     return dstok__fail(err, DSTOK_E_UTF8, good, 0, "the decoded bytes are not UTF-8 from byte %zu on", good);
 }

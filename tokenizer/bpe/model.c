@@ -76,6 +76,15 @@ static void set_shortcuts(dstok_tokenizer *tok) {
     tok->suffix_n = h->suffix.n;
 }
 
+static dstok_status fill_rows(dstok_tokenizer *tok) {
+    size_t n = tok->n_ids < DSTOK__MAX_ROWS ? tok->n_ids : DSTOK__MAX_ROWS;
+    tok->rows = dstok__alloc_array(&tok->al, n, sizeof *tok->rows);
+    if (tok->rows == NULL && n > 0) return DSTOK_E_NOMEM;
+    tok->n_rows = n;
+    dstok__rows_fill(&tok->t, tok->rows, n);
+    return DSTOK_OK;
+}
+
 dstok_status dstok__model_open(dstok_tokenizer *tok, uint8_t *block, size_t n, dstok__block_kind kind,
                                bool is_file, uint32_t load_flags, dstok_error *err) {
     tok->block = block;
@@ -86,6 +95,7 @@ dstok_status dstok__model_open(dstok_tokenizer *tok, uint8_t *block, size_t n, d
     dstok__added_init(&tok->normalized, &tok->al);
     DSTOK_TRY(dstok__tables_open(&tok->t, block, n, is_file, err));
     set_shortcuts(tok);
+    DSTOK_TRY(fill_rows(tok));
     DSTOK_TRY(fill_set(tok, &tok->raw, tok->t.raw, dstok__tables_n(&tok->t, DSTOK__S_RAW)));
     DSTOK_TRY(
         fill_set(tok, &tok->normalized, tok->t.normalized, dstok__tables_n(&tok->t, DSTOK__S_NORMALIZED)));
@@ -96,6 +106,7 @@ dstok_status dstok__model_open(dstok_tokenizer *tok, uint8_t *block, size_t n, d
 void dstok__model_free(dstok_tokenizer *tok) {
     dstok__pretok_free(tok->pretok);
     dstok__normalizer_free(tok->normalizer);
+    dstok__free(&tok->al, tok->rows, tok->n_rows * sizeof *tok->rows);
     if (tok->block != NULL) {
         dstok__added_free(&tok->raw);
         dstok__added_free(&tok->normalized);

@@ -3,6 +3,7 @@
 #ifndef DSTOK_BPE_MODEL_H
 #define DSTOK_BPE_MODEL_H
 
+#include "decode_rows.h"
 #include "tables.h"
 
 /* Who holds the memory of a block. */
@@ -20,7 +21,9 @@ struct dstok_tokenizer {
     bool is_compiled; /* the block came from outside */
     dstok__tables t;
 
-    uint32_t n_ids;              /* largest id + 1 */
+    uint32_t n_ids;   /* largest id + 1 */
+    dstok__row *rows; /* of the first n_rows ids */
+    size_t n_rows;
     const uint8_t *flags;        /* by id: DSTOK_TOKEN_*, DSTOK__TOKEN_*; 0: no token */
     const dstok__dec_plan *plan; /* how to decode */
     uint32_t options, unk_id;    /* DSTOK__T_*; DSTOK__NO_ID: none */
