@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: byte 0 chooses a vocabulary, the rest are ids of two bytes (FF xx: of four); four modes must agree, and
- * decoding with rows must be decoding one token after another, with any room. */
+/* Fuzz target: byte 0 chooses a vocabulary, the rest are ids of two bytes (FF xx: of four); four modes must
+ * agree, and decoding with rows must be decoding one token after another, with any room. */
 #include <dstok/align.h>
 
 #include "../tokenizer/bpe/model.h"
@@ -17,8 +17,8 @@ static void require(int condition) {
     if (!condition) abort();
 }
 
-/* The embedded vocabulary; one of single bytes with a special token: there every id cuts characters; and some whose
- * decoders look at a token's place, at runs of byte tokens and at the ends of the text. */
+/* The embedded vocabulary; one of single bytes with a special token: there every id cuts characters; and some
+ * whose decoders look at a token's place, at runs of byte tokens and at the ends of the text. */
 enum { N_PLACED = 5 };
 static dstok_tokenizer *vocabularies[2], *placed[N_PLACED];
 

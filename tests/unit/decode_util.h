@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoding with rows against decoding one token after another: the same in every mode, with any room, and nothing is
- * read or written outside. */
+/* Decoding with rows against decoding one token after another: the same in every mode, with any room, and
+ * nothing is read or written outside. */
 #ifndef DSTOK_TESTS_DECODE_UTIL_H
 #define DSTOK_TESTS_DECODE_UTIL_H
 

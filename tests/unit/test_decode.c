@@ -374,8 +374,8 @@ static size_t random_words(t_rng *rng, uint32_t *ids) {
     return n;
 }
 
-/* Every rule of a decoder that looks at a token's place, alone and together: many tokens at once are as one after
- * another. */
+/* Every rule of a decoder that looks at a token's place, alone and together: many tokens at once are as one
+ * after another. */
 static void test_plans(void) {
     dstok_tokenizer *t = load_words(LLAMA);
     t_rng rng = {11};

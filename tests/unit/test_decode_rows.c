@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows: what they hold, and that decoding with them is decoding without them: real vocabularies and small ones. */
+/* Rows: what they hold, and that decoding with them is decoding without them. */
 #define _DEFAULT_SOURCE /* MAP_ANON */
 #include "decode_util.h"
 
@@ -81,7 +81,7 @@ static uint32_t random_id(const dstok_tokenizer *tok, const others *o, uint32_t 
     }
 }
 
-/* Short ones with every room, long ones behind which more than one look at the text and many rows ahead lie. */
+/* Short ones with every room; long ones, for which rows are asked for ahead and the text is looked at often. */
 static void test_lists(const dstok_tokenizer *tok, int n_short, int n_long) {
     static uint32_t ids[MAX_LIST];
     static const uint32_t odds[] = {0, 2, 5, 40, 400};

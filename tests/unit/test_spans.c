@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Spans from the lengths of tokens: against what the encoder says, and against a naive version on ids of any kind. */
+/* Spans from the lengths of tokens: against what the encoder says, and against a naive version on any ids. */
 #define _DEFAULT_SOURCE /* MAP_ANON */
 #include "decode_util.h"
 

@@ -335,8 +335,9 @@ static size_t plain_end(const decoding *d, size_t i) {
 
 enum { FEW = 16, MANY = 1024 }; /* of decoding.most */
 
-/* Mode replace: the bytes come out as they are, and are looked at afterwards. Where they are not UTF-8 fewer tokens are
- * tried, and few ones are put one after another; but an unfinished character at their end just waits for the rest. */
+/* Mode replace: the bytes come out as they are, and are looked at afterwards. Where they are not UTF-8 fewer
+ * tokens are tried, and few ones are put one after another; but an unfinished character at their end just
+ * waits for the rest. */
 static size_t put_checked(decoding *d, size_t i, size_t end) {
     uint8_t own[4096];
     target *t = &d->t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The quick part of decoding: a copy of fixed length for each token, the next one written over what was too much. */
+/* The quick part of decoding: a copy of fixed length for each token, whose surplus the next one covers. */
 #include "decode_rows.h"
 
 #include <string.h>
