@@ -69,6 +69,12 @@ static dstok_status fill_from_json(loading *l, const char *data, size_t n, const
     return dstok__load_chat_template(&l->spec, l->template, l->template_n, l->err);
 }
 
+/* Text in another encoding; GGUF, .model and .dstok files begin otherwise. */
+static bool is_wide_text(const char *data, size_t n) {
+    return starts(data, n, "\xFF\xFE", 2) || starts(data, n, "\xFE\xFF", 2) ||
+           starts(data, n, "\0\0\xFE\xFF", 4);
+}
+
 static dstok_status fill_spec(loading *l, const char *data, size_t n, const char *side, size_t side_n) {
     if (n == 0) return dstok__fail(l->err, DSTOK_E_TRUNCATED, 0, 0, "the vocabulary file is empty");
     size_t at = first_byte(data, n);
@@ -78,6 +84,9 @@ static dstok_status fill_spec(loading *l, const char *data, size_t n, const char
     if (is_compressed(data, n))
         return dstok__fail(l->err, DSTOK_E_UNSUPPORTED, 0, 0,
                            "not supported: a compressed vocabulary file; unpack it first");
+    if (is_wide_text(data, n))
+        return dstok__fail(l->err, DSTOK_E_UNSUPPORTED, 0, 0,
+                           "not supported: a vocabulary file in UTF-16 or UTF-32; convert it to UTF-8 first");
     if ((json || gguf || model) && l->pattern != NULL) return own_pretokenizer(l, "this file");
     if (json) return fill_from_json(l, data, n, side, side_n);
     if (gguf) return dstok__load_gguf(&l->spec, data, n, l->err);

@@ -219,16 +219,28 @@ static int load(struct service *s, const char *vocabulary) {
     return status == DSTOK_OK;
 }
 
+static int usage(FILE *out) {
+    fputs("usage: service [-t THREADS] [-m BYTES] [VOCABULARY] < lines > ids\n\n"
+          "Tokenizes each line of standard input: a line of ids, or \"!\" and the reason why there are none.\n\n"
+          "  -t THREADS    1 to 256 (default 2)\n"
+          "  -m BYTES      memory that the tokenizer, encoders and buffers may take (default no limit)\n"
+          "  VOCABULARY    a vocabulary file (default the one inside the library)\n\n"
+          "exit codes: 0 done, 1 could not start or go on, 2 wrong use, 3 some lines failed\n", out);
+    return out == stdout ? 0 : 2;
+}
+
 int main(int argc, char **argv) {
     static struct service s = {.memory.limit = SIZE_MAX, .lock = PTHREAD_MUTEX_INITIALIZER,
         .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER, .room = PTHREAD_COND_INITIALIZER};
     pthread_t threads[MAX_THREADS + 1];
     int c, rc = 0, n_threads = 2, started = 0;
 
-    while ((c = getopt(argc, argv, "t:m:")) != -1)
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) return usage(stdout);
+    while ((c = getopt(argc, argv, "t:m:h")) != -1)
         if (c == 't') n_threads = atoi(optarg);
         else if (c == 'm') s.memory.limit = (size_t)strtoull(optarg, NULL, 10);
-        else return 2;
+        else return usage(c == 'h' ? stdout : stderr);
+    if (argc - optind > 1) return usage(stderr);
     if (n_threads < 1 || n_threads > MAX_THREADS) return fprintf(stderr, "service: -t 1 to %d\n", MAX_THREADS), 2;
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of fwrite */
     if (!load(&s, argv[optind])) rc = 1;

@@ -210,6 +210,7 @@ class Makers(unittest.TestCase):
         entries = json.loads((TOOLS / 'vocabs.json').read_text(encoding='utf-8'))
         for name, entry in entries.items():
             self.assertRegex(name, r'^[a-z0-9._]+$')
+            self.assertNotIn('does not load', entry.get('note', ''), 'whatever can be got can be loaded')
             for pinned in [entry] + entry['files']:
                 self.assertTrue(re.fullmatch('[0-9a-f]{64}', pinned['sha256']), name)
             for file in entry['files']:

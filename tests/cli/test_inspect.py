@@ -2,7 +2,7 @@
 """dstok inspect: descriptions, alignment, single tokens, fertility."""
 import json
 
-from common import CliTest, END, NI, THE, THINK
+from common import CliTest, END, NI, THE, THINK, small_vocabulary
 
 
 class Inspect(CliTest):
@@ -33,6 +33,22 @@ class Inspect(CliTest):
         self.write("twice.json", json.dumps(vocabulary))
         result = self.raw("inspect", "-v", "twice.json")
         self.assertRegex(result.stdout.decode(), "(?m)^warning     .*merge")
+
+    def test_normalizers_show_what_they_put_where(self):
+        parts = [{"type": "Prepend", "prepend": "▁"}, {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
+                 {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": 'a"b'}, {"type": "Strip", "strip_left": False, "strip_right": True},
+                 {"type": "Lowercase"}]
+        self.write("n.json", json.dumps({**small_vocabulary(), "normalizer": {"type": "Sequence", "normalizers": parts}}))
+        shown = r'Prepend "▁", Replace " " by "▁", Replace(Regex) \s+ by "a\"b", Strip right, Lowercase'
+        self.assertIn(f"\nnormalizer  {shown}\n", self.raw("inspect", "-v", "n.json").stdout.decode())
+        self.assertEqual(json.loads(self.raw("inspect", "--json", "-v", "n.json").stdout)["normalizer"], shown)
+
+    def test_words(self):
+        self.assertIn("\nwords       by merges from bytes or characters, also where the whole is a token\n", self.out("inspect"))
+        vocabulary = small_vocabulary()
+        vocabulary["model"]["ignore_merges"] = True
+        self.write("w.json", json.dumps(vocabulary))
+        self.assertRegex(self.raw("inspect", "-v", "w.json").stdout.decode(), r"\nwords       one that is a token .* \(ignore_merges\)")
 
     def test_numbered_control_tokens_share_a_line(self):
         vocabulary = json.loads(open(self.vocab).read())

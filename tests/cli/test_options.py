@@ -178,6 +178,10 @@ class Vocabulary(CliTest):
         for name, data in (("xz", b"\xfd7zXZ\0"), ("bzip2", b"BZh91AY&SY"), ("zip", b"PK\3\4"), ("zstd", b"\x28\xb5\x2f\xfd")):
             self.write("packed", data + bytes(20))
             self.cannot("packed", f"cannot open packed: the vocabulary is compressed .*{name}")
+        for encoding in ("utf-16", "utf-32", "utf-16-be"):
+            mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
+            self.write("wide.json", mark + json.dumps(small_vocabulary()).encode(encoding))
+            self.cannot("wide.json", "not supported: a vocabulary file in UTF-16 or UTF-32; convert it to UTF-8 first")
         self.cannot("small.json/x", "cannot open small.json/x: Not a directory")
         self.write("bad.json", '{"version": "1.0", "model": {')
         self.cannot("bad.json", r"dstok: bad.json(:\d+)?: byte \d+: ")

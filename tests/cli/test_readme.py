@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every command in README.md does what README.md shows. With DSTOK_UPDATE_README=1 the shown output is rewritten."""
+"""Every command in README.md and the documents does what they show. With DSTOK_UPDATE_README=1 the shown output is rewritten."""
 import os
 import pathlib
 import re
@@ -9,11 +9,13 @@ import unittest
 
 from common import CliTest, DSTOK, ROOT, has_default
 
-BLOCK = re.compile(r"(?:<!-- (.*?) -->\n)?```(\w+)\n(.*?)```", re.S)
+BLOCK = re.compile(r"(?:<!-- (.*?) -->\n)?```(\w*)\n(.*?)```", re.S)
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def blocks():
-    return [m.groups() for m in BLOCK.finditer((ROOT / "README.md").read_text())]
+def blocks(page=README):
+    return [m.groups() for m in BLOCK.finditer(page.read_text())]
 
 
 def steps(body):
@@ -45,12 +47,12 @@ class Readme(CliTest):
         self.assertEqual(result.returncode, 0, f"{command}\n{result.stdout.decode()}")
         return result.stdout.decode()
 
-    def test_commands(self):
-        self.write("sample.c", next(body for _, kind, body in blocks() if kind == "c"))
+    def check_page(self, page):
+        """Runs what the console blocks of a page show; returns the number of commands."""
         shared = list(self.build.glob("libdstok.so"))
         n = 0
-        text = (ROOT / "README.md").read_text()
-        for _, kind, body in blocks():
+        text = page.read_text()
+        for _, kind, body in blocks(page):
             for command, shown in steps(body) if kind == "console" else []:
                 if command.startswith("cc ") and not shared:
                     print("note: the C sample is not run: this build has no shared library")
@@ -60,10 +62,27 @@ class Readme(CliTest):
                 if os.environ.get("DSTOK_UPDATE_README"):
                     text = text.replace(f"$ {command}\n{shown}", f"$ {command}\n{output}")
                 else:
-                    self.assertEqual(output, shown, command)
-        self.assertGreaterEqual(n, 3)
+                    self.assertEqual(output, shown, f"{page.name}: {command}")
         if os.environ.get("DSTOK_UPDATE_README"):
-            (ROOT / "README.md").write_text(text)
+            page.write_text(text)
+        return n
+
+    def test_commands(self):
+        self.write("sample.c", next(body for _, kind, body in blocks() if kind == "c"))
+        numbers = {page.name: self.check_page(page) for page in PAGES}
+        self.assertGreaterEqual(numbers["README.md"], 3)
+        self.assertGreaterEqual(numbers["cli.md"], 6)
+
+    def test_samples_of_the_program_are_run(self):
+        """Output shown outside of a console block would be nobody's to keep true."""
+        self.assertLessEqual({kind for _, kind, _ in blocks(ROOT / "docs/cli.md")}, {"console"})
+
+    def test_verbs_of_the_pages(self):
+        verbs = re.findall(r"(?m)^  ([a-z]+)  ", self.shell("dstok --help").split("examples:")[0])
+        self.assertGreaterEqual(len(verbs), 7)
+        table = re.findall(r"(?m)^\| `([a-z]+)` \|", (ROOT / "docs/cli.md").read_text())
+        self.assertEqual([v for v in table if v in verbs], verbs)
+        self.assertEqual(re.findall(r"(?m)^\| `dstok ([a-z]+)` \|", README.read_text()), verbs)
 
     def test_sample_is_short_and_clean(self):
         sample = next(body for _, kind, body in blocks() if kind == "c")

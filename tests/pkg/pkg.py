@@ -76,6 +76,8 @@ def try_service(place, program, how, env=None):
     lines, ids = place.sample()
     env = {**place.env, **(env or {})}
     middle = len(lines) // 2
+    check(run(program, "--help", env=env).stdout.startswith(b"usage: service"), f"{how}: --help")
+    check(run(program, "a", "b", env=env, rc=2).stderr.startswith(b"usage: service"), f"{how}: an argument too many")
     text = b"\n".join([*lines[:middle], BAD_LINE, *lines[middle:]]) + b"\n"
     for threads in (1, 16):
         result = run(program, "-t", threads, input=text, env=env, rc=3)

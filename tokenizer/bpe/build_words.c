@@ -57,10 +57,31 @@ static const char *const norm_names[] = {
     [DSTOK__NORM_SPM] = "SentencePiece",
 };
 
+/* The name of an operation, and what it puts where. */
+static dstok_status put_norm(const dstok__norm *norm, dstok__buf *out) {
+    char from[160], to[80];
+    DSTOK_TRY(dstok__buf_printf(out, "%s", norm_names[norm->kind]));
+    dstok__quote(norm->pattern, norm->pattern_n, from, sizeof from);
+    dstok__quote(norm->content, norm->content_n, to, sizeof to);
+    if (norm->kind == DSTOK__NORM_PREPEND) return dstok__buf_printf(out, " \"%s\"", to);
+    if (norm->kind == DSTOK__NORM_REPLACE) return dstok__buf_printf(out, " \"%s\" by \"%s\"", from, to);
+    if (norm->kind == DSTOK__NORM_REPLACE_REGEX) {
+        DSTOK_TRY(dstok__buf_push(out, ' '));
+        DSTOK_TRY(dstok__buf_append(out, norm->pattern, norm->pattern_n)); /* as it stands in the file */
+        return dstok__buf_printf(out, " by \"%s\"", to);
+    }
+    if (norm->kind == DSTOK__NORM_STRIP)
+        return dstok__buf_printf(out, "%s%s", norm->flags & DSTOK__STRIP_LEFT ? " left" : "",
+                                 norm->flags & DSTOK__STRIP_RIGHT ? " right" : "");
+    return DSTOK_OK;
+}
+
 static dstok_status put_norms(const dstok__spec *s, dstok__buf *out) {
     if (s->n_norms == 0) return dstok__buf_append(out, "none", 4);
-    for (size_t i = 0; i < s->n_norms; i++)
-        DSTOK_TRY(dstok__buf_printf(out, "%s%s", i > 0 ? ", " : "", norm_names[s->norms[i].kind]));
+    for (size_t i = 0; i < s->n_norms; i++) {
+        if (i > 0) DSTOK_TRY(dstok__buf_append(out, ", ", 2));
+        DSTOK_TRY(put_norm(&s->norms[i], out));
+    }
     return DSTOK_OK;
 }
 

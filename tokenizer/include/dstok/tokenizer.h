@@ -96,7 +96,7 @@ typedef struct dstok_info {
     size_t struct_size;
     const char *format;     /**< "tokenizer.json", "tiktoken", ... */
     const char *scanner;    /**< the family whose scanner cuts the text, "pcre2", or "none" */
-    const char *normalizer; /**< e.g. "NFC"; "none" */
+    const char *normalizer; /**< e.g. "NFC", "Prepend \"_\", Replace \" \" by \"_\""; "none" */
     uint64_t n_ids;         /**< largest id + 1 */
     uint64_t n_tokens;      /**< ids that have a token */
     uint64_t n_added;       /**< added tokens */
