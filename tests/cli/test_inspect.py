@@ -73,7 +73,9 @@ class Inspect(CliTest):
             width = max(sum(2 if c == "你" else 1 for c in line) for line in out.splitlines())
             self.assertLessEqual(width, columns)
             self.assertGreater(width, columns - 16)
-        self.fails(1, "--align: byte 1: ", "inspect", "--align", b"a\xff")
+        self.fails(1, r"--align: byte 1: invalid UTF-8 \(byte 0xFF\)\n", "inspect", "--align", b"a\xff")
+        self.write("bad", b"a\xff")
+        self.fails(1, r"bad:1: byte 1: invalid UTF-8 \(byte 0xFF\)\n", "inspect", "--fertility", "bad")
 
     def test_align_special(self):
         self.assertEqual(self.lines("inspect", "--align", "<|end|>", "--special", "parse")[0]["id"], END)

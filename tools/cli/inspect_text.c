@@ -39,7 +39,10 @@ int cli_show_alignment(const struct cli_config *c, const dstok_tokenizer *tok, s
         if (dstok_encoder_new(tok, &enc) != DSTOK_OK) cli_no_memory();
         status = dstok_encode_view(enc, c->align, strlen(c->align), &options, &t, &err);
         if (status != DSTOK_OK) {
-            cli_error("--align: byte %llu: %s", (unsigned long long)err.offset, err.text);
+            size_t n = strcspn(err.text,
+                               status == DSTOK_E_UTF8 ? ";" : ""); /* advice for which there is no option */
+
+            cli_error("--align: byte %llu: %.*s", (unsigned long long)err.offset, (int)n, err.text);
             rc = CLI_FAIL;
         } else if (c->json) {
             align_json(tok, &t, out);

@@ -138,14 +138,21 @@ static int read_json(const struct cli_run *run, struct cli_record *rec) {
     return add_keys(run, rec, value);
 }
 
+static const char *advice_for_long(const struct cli_run *run) {
+    const struct cli_config *c = run->config;
+
+    if (c->verb_bit == CLI_INSPECT) return "";
+    return run->by_lines || c->input_format != CLI_TEXT
+               ? "; --max-record sets the limit"
+               : "; cut it with --input-format lines or --doc-separator";
+}
+
 int cli_record_text(const struct cli_run *run, struct cli_record *rec, const char **text, size_t *n) {
     *text = rec->raw.p;
     *n = rec->raw.n;
     if (rec->is_too_long) {
-        cli_record_bad(rec, "the record is longer than %llu bytes; %s",
-                       (unsigned long long)run->config->max_record,
-                       is_jsonl(run) ? "--max-record sets the limit"
-                                     : "cut it with --input-format lines or --doc-separator");
+        cli_record_bad(rec, "the record is longer than %llu bytes%s",
+                       (unsigned long long)run->config->max_record, advice_for_long(run));
         return bad_json(rec, 0);
     }
     if (!is_jsonl(run)) return 0;

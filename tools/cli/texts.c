@@ -37,10 +37,10 @@ static dstok_status call(dstok_encoder *enc, const char *text, size_t n, const d
 /* The option that changes the outcome. */
 static const char *option_for(const struct cli_run *run, dstok_status status) {
     switch (status) {
-    case DSTOK_E_UTF8: /* under --on-error replace it is done, and no advice is needed */
-        return run->config->on_error == CLI_ERROR_REPLACE ? ""
-               : run->config->verb_bit == CLI_TRAIN       ? "; --invalid replace makes it U+FFFD"
-                                                          : "; --invalid replace or raw encodes it";
+    case DSTOK_E_UTF8: /* under --on-error replace it is done, and inspect has no --invalid */
+        return run->config->on_error == CLI_ERROR_REPLACE || run->config->verb_bit == CLI_INSPECT ? ""
+               : run->config->verb_bit == CLI_TRAIN ? "; --invalid replace makes it U+FFFD"
+                                                    : "; --invalid replace or raw encodes it";
     case DSTOK_E_SPECIAL:
         return " (--special)";
     case DSTOK_E_UNKNOWN:

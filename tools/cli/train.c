@@ -79,7 +79,9 @@ static int start(struct training *t) {
     options.progress_ctx = t;
     status = dstok_trainer_new(&options, &t->trainer, &err);
     if (status == DSTOK_OK) return 0;
-    return strstr(err.text, "pattern") != NULL ? bad_pattern(c->pattern, &err) : failed("", &err, status);
+    if (strncmp(err.text, "special", 7) != 0 && strstr(err.text, "the pattern") != NULL)
+        return bad_pattern(c->pattern, &err);
+    return failed("", &err, status);
 }
 
 /* round(count x weight), halves away from zero. Returns -1 when the product does not fit. */

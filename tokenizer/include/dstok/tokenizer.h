@@ -349,7 +349,7 @@ enum {
  *  n_out  [out] bytes written; on E_SPACE bytes needed
  *  n_unknown [out] unknown ids met (modes replace and raw), or NULL
  *  Returns: DSTOK_OK; E_SPACE; E_BAD_ID (err->offset = index in ids); E_UTF8 (err->offset = byte of the
- *      result).
+ *      result); E_INVAL (unknown mode).
  *  Owns: nothing.   Threads: safe.
  *  Cost: O(n + bytes).   Since: 0.1 */
 DSTOK_API DSTOK_NODISCARD dstok_status dstok_decode(const dstok_tokenizer *tok, const uint32_t *ids, size_t n,
