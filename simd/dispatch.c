@@ -32,6 +32,10 @@ const dstok__simd *dstok__simd_tier(dstok__tier tier) {
     case DSTOK__TIER_AVX512:
         return has_avx512() ? &dstok__simd_avx512 : NULL;
 #endif
+#if DSTOK__HAVE_NEON
+    case DSTOK__TIER_NEON: /* every AArch64 has it */
+        return &dstok__simd_neon;
+#endif
     default:
         return NULL;
     }

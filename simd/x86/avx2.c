@@ -3,8 +3,9 @@
 #include "../tiers.h"
 
 #if DSTOK__HAVE_X86
+#include "../places.h"
+#include "../sets.h"
 #include "../utf8_pairs.h"
-#include "places.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -14,6 +15,22 @@
 
 INLINE __m256i load(const uint8_t *p) {
     return _mm256_loadu_si256((const __m256i *)(const void *)p);
+}
+
+/* The first n bytes, n < 32, and zeros; reads no more than those: words of four bytes, then what is left. */
+INLINE __m256i load_some(const uint8_t *p, size_t n) {
+    const __m256i order = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    __m256i words = _mm256_set1_epi32((int)(n / 4));
+    __m256i whole = _mm256_maskload_epi32((const int *)(const void *)p, _mm256_cmpgt_epi32(words, order));
+    uint32_t left = 0;
+    if (n >= 4) {
+        memcpy(&left, p + n - 4, 4);
+        left = (uint32_t)((uint64_t)left >> (32 - 8 * (n % 4)));
+    } else {
+        for (size_t k = 0; k < n; k++) left |= (uint32_t)p[k] << 8 * k;
+    }
+    return _mm256_or_si256(whole,
+                           _mm256_and_si256(_mm256_cmpeq_epi32(words, order), _mm256_set1_epi32((int)left)));
 }
 
 INLINE __m256i twice(const uint8_t table[16]) {
@@ -26,38 +43,21 @@ INLINE uint64_t top_bits(__m256i a, __m256i b) {
 
 /* ---- classes ---- */
 
-/* Taking the top bits of a register out costs the most, so each set that is taken out holds several classes, which bits
- * 5, 6 and 7 of the bytes and the other sets tell apart. */
-typedef struct sets {
-    __m256i word;  /* letters, digits, B8-BF, E5-E8 */
-    __m256i print; /* 21-7E */
-    __m256i white; /* 09-0D, 20, BE-BF */
-    __m256i odd;   /* 0A, 0D, 2F, E9 */
-    __m256i even;  /* 27, E4 */
+typedef struct sets { /* sets.h, of 32 bytes */
+    __m256i word, print, white, odd, even;
 } sets;
-
-/* A byte is in `word` when a bit stands in both: 1 for rows 4 and 6, 2 for rows 5 and 7, 4 for row 3, 8 for row B,
- * 16 for row E. */
-static const uint8_t word_row[16] = {0, 0, 0, 4, 1, 2, 1, 2, 0, 0, 0, 8, 0, 0, 16, 0};
-static const uint8_t word_column[16] = {6, 7, 7, 7, 7, 23, 23, 23, 31, 15, 11, 9, 9, 9, 9, 9};
-
-/* The only member of a set in each column; where there is none, a byte of another column. */
-static const uint8_t white_column[16] = {0x20, 0,    0,    0,    0,    0,    0,    0,
-                                         0,    0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0xBE, 0xBF};
-static const uint8_t odd_column[16] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0xE9, 0x0A, 0, 0, 0x0D, 0, 0x2F};
-static const uint8_t even_column[16] = {1, 0, 0, 0, 0xE4, 0, 0, 0x27, 0, 0, 0, 0, 0, 0, 0, 0};
 
 INLINE sets sets_of(__m256i c) {
     const __m256i half = _mm256_set1_epi8(0x0F);
     __m256i column = _mm256_and_si256(c, half), row = _mm256_and_si256(_mm256_srli_epi16(c, 4), half);
-    __m256i word = _mm256_and_si256(_mm256_shuffle_epi8(twice(word_row), row),
-                                    _mm256_shuffle_epi8(twice(word_column), column));
+    __m256i word = _mm256_and_si256(_mm256_shuffle_epi8(twice(dstok__word_row), row),
+                                    _mm256_shuffle_epi8(twice(dstok__word_column), column));
     return (sets){
         .word = _mm256_cmpgt_epi8(word, _mm256_setzero_si256()),
         .print = _mm256_cmpgt_epi8(_mm256_add_epi8(c, _mm256_set1_epi8(1)), _mm256_set1_epi8(0x21)),
-        .white = _mm256_cmpeq_epi8(c, _mm256_shuffle_epi8(twice(white_column), column)),
-        .odd = _mm256_cmpeq_epi8(c, _mm256_shuffle_epi8(twice(odd_column), column)),
-        .even = _mm256_cmpeq_epi8(c, _mm256_shuffle_epi8(twice(even_column), column)),
+        .white = _mm256_cmpeq_epi8(c, _mm256_shuffle_epi8(twice(dstok__white_column), column)),
+        .odd = _mm256_cmpeq_epi8(c, _mm256_shuffle_epi8(twice(dstok__odd_column), column)),
+        .even = _mm256_cmpeq_epi8(c, _mm256_shuffle_epi8(twice(dstok__even_column), column)),
     };
 }
 
@@ -65,27 +65,17 @@ INLINE void classify_block(const uint8_t *text, dstok__classes *out) {
     __m256i c = load(text), d = load(text + 32);
     __m256i c2 = _mm256_add_epi8(c, c), d2 = _mm256_add_epi8(d, d);
     sets s = sets_of(c), t = sets_of(d);
-    uint64_t bit7 = top_bits(c, d), bit6 = top_bits(c2, d2);
-    uint64_t bit5 = top_bits(_mm256_add_epi8(c2, c2), _mm256_add_epi8(d2, d2));
-    uint64_t word = top_bits(s.word, t.word), print = top_bits(s.print, t.print);
-    uint64_t white = top_bits(s.white, t.white), odd = top_bits(s.odd, t.odd),
-             even = top_bits(s.even, t.even);
-
-    uint64_t lead = bit7 & bit6, ascii = ~bit7, letter = word & bit6 & ascii;
-    out->upper = letter & ~bit5;
-    out->lower = letter & bit5;
-    out->digit = word & ascii & ~bit6;
-    out->sign = print & ~word;
-    out->newline = odd & white;
-    out->blank = white & ascii & ~odd;
-    out->high = bit7;
-    out->tail = bit7 & ~bit6;
-    /* E4 and E9 in the last byte have their second byte elsewhere. */
-    uint64_t from_b8 = bit7 & (bit6 | word), from_be = bit7 & (bit6 | white), last = (uint64_t)1 << 63;
-    out->ideograph = lead & (word | (even & from_b8 >> 1) | (odd & ~(from_be >> 1 | last)));
-    out->space = white & ascii & bit5;
-    out->quote = even & ascii;
-    out->slash = odd & print;
+    dstok__sets all = {
+        .bit5 = top_bits(_mm256_add_epi8(c2, c2), _mm256_add_epi8(d2, d2)),
+        .bit6 = top_bits(c2, d2),
+        .bit7 = top_bits(c, d),
+        .word = top_bits(s.word, t.word),
+        .print = top_bits(s.print, t.print),
+        .white = top_bits(s.white, t.white),
+        .odd = top_bits(s.odd, t.odd),
+        .even = top_bits(s.even, t.even),
+    };
+    dstok__classes_of(&all, out);
 }
 
 AVX2 static void dstok__classify_avx2(const uint8_t *text, size_t n, dstok__classes *out) {
@@ -94,33 +84,23 @@ AVX2 static void dstok__classify_avx2(const uint8_t *text, size_t n, dstok__clas
 
 /* ---- one of four bytes ---- */
 
-INLINE uint32_t hits32(__m256i c, const __m256i *want, size_t n) {
+INLINE uint32_t hits(__m256i c, const __m256i *want, size_t n) {
     __m256i found = _mm256_cmpeq_epi8(c, want[0]);
     for (size_t k = 1; k < n; k++) found = _mm256_or_si256(found, _mm256_cmpeq_epi8(c, want[k]));
     return (uint32_t)_mm256_movemask_epi8(found);
 }
 
-INLINE uint32_t hits16(const uint8_t *p, const __m256i *want, size_t n) {
-    __m128i c = _mm_loadu_si128((const __m128i *)(const void *)p);
-    return hits32(_mm256_castsi128_si256(c), want, n) & 0xFFFF;
-}
-
-/* n is a constant in each copy. What is left at the end is read once more together with bytes before it. */
+/* n is a constant in each copy. */
 INLINE size_t find(const uint8_t *text, size_t len, const uint8_t *first, size_t n) {
     __m256i want[4];
     for (size_t k = 0; k < n; k++) want[k] = _mm256_set1_epi8((char)first[k]);
     size_t i = 0;
     for (; len - i >= 32; i += 32) {
-        uint32_t hit = hits32(load(text + i), want, n);
+        uint32_t hit = hits(load(text + i), want, n);
         if (hit != 0) return i + (size_t)__builtin_ctz(hit);
     }
-    if (len < 16) return dstok__find_byte(text, len, first, n);
-    if (len - i > 16) {
-        uint32_t hit = hits16(text + i, want, n);
-        if (hit != 0) return i + (size_t)__builtin_ctz(hit);
-    }
-    uint32_t hit = i < len ? hits16(text + len - 16, want, n) : 0;
-    return hit != 0 ? len - 16 + (size_t)__builtin_ctz(hit) : len;
+    uint32_t hit = hits(load_some(text + i, len - i), want, n) | (uint32_t)1 << (len - i);
+    return i + (size_t)__builtin_ctz(hit);
 }
 
 AVX2 static size_t dstok__find_byte_avx2(const uint8_t *text, size_t len, const uint8_t *first, size_t n) {
@@ -196,9 +176,10 @@ AVX2 static size_t dstok__utf8_check_avx2(const uint8_t *text, size_t len) {
         if (utf8_wrong(c, d, before)) return dstok__utf8_check_from(text, len, i);
         before = d;
     }
-    uint8_t rest[64] = {0}; /* the zeros show a character that the end cuts off */
-    memcpy(rest, text + i, len - i);
-    return utf8_wrong(load(rest), load(rest + 32), before) ? dstok__utf8_check_from(text, len, i) : len;
+    size_t n = len - i; /* the zeros behind the end show a character that it cuts off */
+    __m256i c = n < 32 ? load_some(text + i, n) : load(text + i);
+    __m256i d = n < 32 ? _mm256_setzero_si256() : load_some(text + i + 32, n - 32);
+    return utf8_wrong(c, d, before) ? dstok__utf8_check_from(text, len, i) : len;
 }
 
 const dstok__simd dstok__simd_avx2 = {

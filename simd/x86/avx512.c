@@ -181,31 +181,42 @@ typedef struct utf8_before {
     uint64_t two, three, four;
 } utf8_before;
 
+INLINE int waits(const utf8_before *b) {
+    return (b->two >> 63 | b->three >> 62 | b->four >> 61) != 0;
+}
+
 /* Not zero when something is wrong in a block, or at the end of the one before: tails that are not where leads want
- * them, second bytes that do not fit. */
-INLINE uint64_t utf8_wrong(__m512i c, utf8_before *b) {
-    uint64_t second = b->two >> 63, later = b->three >> 62 | b->four >> 61, high = _mm512_movepi8_mask(c);
-    if (high == 0) return second | later; /* when that is zero, b waits for nothing and may stay */
+ * them, second bytes that do not fit. A block of ASCII leaves b as it is: no character waits then. */
+INLINE int utf8_wrong(__m512i c, utf8_before *b) {
+    uint64_t high = _mm512_movepi8_mask(c);
+    if (high == 0) return waits(b);
     uint64_t two = _mm512_cmpge_epu8_mask(c, bytes(0xC0)), three = _mm512_cmpge_epu8_mask(c, bytes(0xE0)),
              four = _mm512_cmpge_epu8_mask(c, bytes(0xF0));
-    second |= two << 1;
-    later |= three << 2 | four << 3;
+    uint64_t second = two << 1 | b->two >> 63;
+    uint64_t later = three << 2 | b->three >> 62 | four << 3 | b->four >> 61;
     __m512i first = _mm512_permutex2var_epi8(b->c, add(load(counting), 63), c);
     uint64_t unfit = _mm512_testn_epi8_mask(_mm512_permutexvar_epi8(first, load(may_follow)),
                                             _mm512_permutexvar_epi8(c, load(quarter)));
     *b = (utf8_before){c, two, three, four};
-    return ((second | later) ^ (high & ~two)) | (second & unfit);
+    return (((second | later) ^ (high & ~two)) | (second & unfit)) != 0;
+}
+
+INLINE int both_ascii(const uint8_t *p) {
+    return _mm512_movepi8_mask(_mm512_or_si512(load(p), load(p + 64))) == 0;
 }
 
 AVX512 static size_t dstok__utf8_check_avx512(const uint8_t *text, size_t len) {
     utf8_before before = {_mm512_setzero_si512(), 0, 0, 0};
     size_t i = 0;
-    for (; len - i >= 64; i += 64) {
-        if (utf8_wrong(load(text + i), &before) != 0) return dstok__utf8_check_from(text, len, i);
+    while (len - i >= 64) {
+        __m512i c = load(text + i);
+        if (utf8_wrong(c, &before)) return dstok__utf8_check_from(text, len, i);
+        i += 64;
+        if (_mm512_movepi8_mask(c) != 0) continue;
+        while (len - i >= 128 && both_ascii(text + i)) i += 128;
     }
     /* The zeros behind the end show a character that it cuts off. */
-    return utf8_wrong(load_some(text + i, len - i), &before) != 0 ? dstok__utf8_check_from(text, len, i)
-                                                                  : len;
+    return utf8_wrong(load_some(text + i, len - i), &before) ? dstok__utf8_check_from(text, len, i) : len;
 }
 
 const dstok__simd dstok__simd_avx512 = {

@@ -279,7 +279,7 @@ static void test_sequences(const dstok__simd *simd, uint8_t *text, size_t len, s
 static void test_utf8_edges(const dstok__simd *simd) {
     for (size_t at = 0; at < 140;
          at++) { /* over every edge of 16, 32 and 64 bytes, in texts that end anywhere */
-        size_t len = at + 4 + t_below(&rng, 80);
+        size_t len = at + 4 + t_below(&rng, 300);
         uint8_t *text = at_edge(&in_area, len, 1);
         memset(text, 'a', len);
         test_sequences(simd, text, len, at, 499);

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* How fast each function of each tier is, as a table in Markdown. Arguments: texts. Not a test; docs/bench/simd.md has
+ * its answers. Time is that of the thread, the best of many rounds over the first 256 KiB in windows of 16 KiB. */
+#include "../../simd/simd.h"
+#include "../harness/t.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#define TEXT   ((size_t)1 << 18)
+#define WINDOW ((size_t)1 << 14)
+#define BLOCKS (WINDOW / 64)
+#define ROUNDS 200
+
+static dstok__classes classes[TEXT / 64];
+static uint64_t starts[TEXT / 64]; /* where words, signs and long characters begin */
+static uint32_t places[WINDOW + 64];
+static volatile size_t sink;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+typedef size_t work(const dstok__simd *simd, const uint8_t *text, size_t at, size_t len);
+
+static size_t classify(const dstok__simd *simd, const uint8_t *text, size_t at, size_t len) {
+    simd->classify(text + at, len / 64, classes + at / 64);
+    return 0;
+}
+static size_t positions(const dstok__simd *simd, const uint8_t *text, size_t at, size_t len) {
+    (void)text;
+    return simd->positions(starts + at / 64, len / 64, places);
+}
+static size_t utf8_check(const dstok__simd *simd, const uint8_t *text, size_t at, size_t len) {
+    return simd->utf8_check(text + at, len);
+}
+static size_t find_one(const dstok__simd *simd, const uint8_t *text, size_t at, size_t len) {
+    return simd->find_byte(text + at, len, (const uint8_t *)"\1", 1);
+}
+static size_t find_four(const dstok__simd *simd, const uint8_t *text, size_t at, size_t len) {
+    return simd->find_byte(text + at, len, (const uint8_t *)"\1\2\3\4", 4);
+}
+
+/* Windows end where characters do. */
+static double window_ns(const dstok__simd *simd, work *f, const uint8_t *text, size_t size) {
+    double best = 1e18;
+    for (int round = 0; round < ROUNDS; round++) {
+        double from = now();
+        size_t sum = 0;
+        for (size_t at = 0; at < size; at += WINDOW) sum += f(simd, text, at, WINDOW);
+        double took = now() - from;
+        sink = sum;
+        if (took < best) best = took;
+        if (best > 5e6 && round > 10) break;
+    }
+    return best;
+}
+
+/* Nanoseconds of one call for `len` bytes at the begin of the text, at places that differ. */
+static double call_ns(const dstok__simd *simd, work *f, const uint8_t *text, size_t len) {
+    double best = 1e18;
+    for (int round = 0; round < ROUNDS; round++) {
+        double from = now();
+        size_t sum = 0;
+        for (size_t k = 0; k < 1000; k++) sum += f(simd, text, 48 * k, len);
+        double took = (now() - from) / 1000;
+        sink = sum;
+        if (took < best) best = took;
+    }
+    return best;
+}
+
+static const dstok__simd *tiers[DSTOK__N_TIERS];
+static int n_tiers;
+
+static void row(const char *text_name, const char *what, const double *value) {
+    printf("| %s | %s |", text_name, what);
+    for (int k = 0; k < n_tiers; k++) printf(" %.2f |", value[k]);
+    printf("\n");
+}
+
+static void head(const char *unit) {
+    printf("\n| text | %s |", unit);
+    for (int k = 0; k < n_tiers; k++) printf(" %s |", tiers[k]->name);
+    printf("\n|---|---|");
+    for (int k = 0; k < n_tiers; k++) printf("---:|");
+    printf("\n");
+}
+
+typedef struct measured {
+    const char *name;
+    work *f;
+} measured;
+static const measured all[] = {{"classify", classify},
+                               {"positions", positions},
+                               {"utf8_check", utf8_check},
+                               {"find_byte, 1", find_one},
+                               {"find_byte, 4", find_four}};
+#define N_ALL (sizeof all / sizeof *all)
+
+static void windows(const char *name, const uint8_t *text) {
+    dstok__classify(text, TEXT / 64, classes);
+    for (size_t k = 0; k < TEXT / 64; k++) {
+        const dstok__classes *c = classes + k;
+        uint64_t letter = c->upper | c->lower;
+        starts[k] = (letter & ~(letter << 1)) | c->sign | c->newline | (c->high & ~c->tail);
+    }
+    for (size_t i = 0; i < N_ALL; i++) {
+        double rate[DSTOK__N_TIERS];
+        for (int k = 0; k < n_tiers; k++) rate[k] = (double)TEXT / window_ns(tiers[k], all[i].f, text, TEXT);
+        row(name, all[i].name, rate);
+    }
+}
+
+static void calls(const char *name, const uint8_t *text) {
+    static const size_t lengths[] = {6, 12, 24, 30, 60, 180}; /* whole characters of three bytes, too */
+    for (size_t i = 2; i < N_ALL; i++) {
+        for (size_t j = 0; j < sizeof lengths / sizeof *lengths; j++) {
+            double ns[DSTOK__N_TIERS];
+            char what[64];
+            snprintf(what, sizeof what, "%s, %zu bytes", all[i].name, lengths[j]);
+            for (int k = 0; k < n_tiers; k++) ns[k] = call_ns(tiers[k], all[i].f, text, lengths[j]);
+            row(name, what, ns);
+        }
+    }
+}
+
+/* Text without what a window would cut: whatever is ill-formed in a window becomes blanks. */
+static uint8_t *read_text(const char *path) {
+    size_t len;
+    uint8_t *text = (uint8_t *)t_read(path, &len);
+    if (text == NULL || len < TEXT) {
+        fprintf(stderr, "%s: cannot be read, or is shorter than %zu bytes\n", path, TEXT);
+        exit(1);
+    }
+    for (size_t at = 0; at < TEXT; at += WINDOW) {
+        for (size_t bad = 0; (bad += dstok__utf8_check(text + at + bad, WINDOW - bad)) < WINDOW;)
+            text[at + bad] = ' ';
+    }
+    return text;
+}
+
+int main(int argc, char **argv) {
+    for (int k = 0; k < DSTOK__N_TIERS; k++) {
+        const dstok__simd *simd = dstok__simd_tier((dstok__tier)k);
+        if (simd != NULL) tiers[n_tiers++] = simd;
+    }
+    head("GB/s");
+    for (int i = 1; i < argc; i++) {
+        uint8_t *text = read_text(argv[i]);
+        const char *slash = strrchr(argv[i], '/');
+        windows(slash != NULL ? slash + 1 : argv[i], text);
+        free(text);
+    }
+    static uint8_t ascii[TEXT], han[TEXT];
+    memset(ascii, 'a', TEXT);
+    for (size_t i = 0; i + 3 <= TEXT; i += 3) memcpy(han + i, "\xE4\xB8\xAD", 3);
+    head("ns a call");
+    calls("ASCII", ascii);
+    calls("ideographs", han);
+    return 0;
+}
