@@ -155,6 +155,13 @@ class Train(CliTest):
         self.write("in", "ab ab")
         self.assertIn(b"--reject in is also an input", self.train("--on-error", "skip", "--reject", "in", "in", rc=2).stderr)
 
+    def test_options_of_texts_need_texts(self):
+        self.write("w", "ab\t3\n")
+        for option in (["--input-format", "lines"], ["--doc-separator", "x"], ["--invalid", "replace"], ["--recursive"]):
+            self.assertIn(f"{option[0]} is for texts; all inputs are word lists".encode(),
+                          self.train(*option, "--words", "w", rc=2).stderr)
+            self.train(*option, "--words", "w", "-", stdin="ab")
+
     def test_wrong_use(self):
         self.assertIn(b"--vocab-size N is missing", self.raw("train", "-o", "x").stderr)
         self.assertIn(b"-o FILE is missing", self.raw("train", "--vocab-size", "300").stderr)

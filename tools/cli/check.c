@@ -36,6 +36,14 @@ static int has_no_other_view(const struct cli_config *c) {
     return (c->align != NULL) + (c->token != NULL) + c->fertility < 2;
 }
 
+/* No input stands for standard input, which is a text. */
+static int has_texts(const struct cli_config *c) {
+    size_t i = 0;
+
+    while (i < c->n_inputs && c->inputs[i].is_words) i++;
+    return i < c->n_inputs || c->n_inputs == 0;
+}
+
 /* An option that only has an effect together with others. */
 static const struct rule {
     const char *option;
@@ -49,6 +57,11 @@ static const struct rule {
     {"reject", CLI_TEXTS, goes_on, "needs --on-error skip or --on-error replace"},
     {"max-errors", CLI_TRAIN, goes_on, "needs --on-error skip"},
     {"reject", CLI_TRAIN, goes_on, "needs --on-error skip"},
+    {"input-format", CLI_TRAIN, has_texts, "is for texts; all inputs are word lists"},
+    {"doc-separator", CLI_TRAIN, has_texts, "is for texts; all inputs are word lists"},
+    {"json-keys", CLI_TRAIN, has_texts, "is for texts; all inputs are word lists"},
+    {"invalid", CLI_TRAIN, has_texts, "is for texts; all inputs are word lists"},
+    {"recursive", CLI_TRAIN, has_texts, "is for texts; all inputs are word lists"},
     {"offsets", CLI_ENCODE, has_json, "needs --json"},
     {"separator", CLI_DECODE, has_no_json, "does not go with --json"},
     {"align", CLI_INSPECT, has_no_other_view, "does not go with --token or --fertility"},
