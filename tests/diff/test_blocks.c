@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Each family's algebra on bit masks against its scanner: random hard text, every code point in context, long runs, real
- * text, on every tier of this machine. An argument is the seed; a second one the number of strings a family. */
+/* Each family's algebra on bit masks against its scanner: random hard text, every code point in context,
+ * long runs, real text, on every tier of this machine. An argument is the seed; a second one the number of
+ * strings a family. */
 #include "../../tokenizer/pretok/blocks.h"
 #include "../../tokenizer/pretok/scan.h"
 #include "../harness/t.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What only speed needs, for vocabularies of bytes: which tokens their own bytes merge to, and where pretokens may be cut
- * (cuts.h). */
+/* What only speed needs, for vocabularies of bytes: which tokens their own bytes merge to, and where
+ * pretokens may be cut (cuts.h). */
 #include "build.h"
 #include "cuts.h"
 #include "merge.h"
@@ -82,8 +82,8 @@ static void put_open(cutting *c, uint32_t key, unsigned flag) {
     c->open[dstok__open_at(key)] |= (uint8_t)flag;
 }
 
-/* Two neighbours in a token may join. What a half character is half of is not known: a first half that lacks one byte
- * is each of 64 characters; for the rest, the other side may join with anything. */
+/* Two neighbours in a token may join. What a half character is half of is not known: a first half that
+ * lacks one byte is each of 64 characters; for the rest, the other side may join with anything. */
 static void put_neighbours(cutting *c, const part *left, const part *right) {
     bool is_half = right->n < right->width;
     uint32_t key = dstok__char_key(right->at, right->n);

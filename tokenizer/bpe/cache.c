@@ -5,8 +5,8 @@
 #define FIRST_BITS  11u /* 64 KiB of slots to begin with */
 #define FIRST_LONGS ((size_t)1 << 9)
 
-/* Of the bytes asked for, an eighth goes to the pool and an eighth to long pieces at most; the slots take the largest
- * power of two that fits. */
+/* Of the bytes asked for, an eighth goes to the pool and an eighth to long pieces at most; the slots take
+ * the largest power of two that fits. */
 void dstok__cache_init(dstok__cache *c, const dstok_alloc *al, size_t max) {
     *c = (dstok__cache){.al = al};
     size_t slots = max - max / 4;
@@ -81,7 +81,8 @@ void dstok__cache_grow(dstok__cache *c) {
     c->n_put = 0;
 }
 
-/* Room for n numbers in the pool. When it is full all is forgotten: no slot may point at what is overwritten. */
+/* Room for n numbers in the pool. When it is full all is forgotten: no slot may point at what is
+ * overwritten. */
 static bool pool_reserve(dstok__cache *c, size_t n) {
     if (n > c->pool_cap) return false;
     if (c->pool_cap - c->pool_n >= n) return true;

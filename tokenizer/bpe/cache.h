@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A cache from the bytes of a piece to its ids, one for each encoder. What it holds never changes a result. Pieces of up
- * to 15 bytes have a slot of 32 bytes with room for three ids; longer pieces and longer results lie in a pool. It starts
- * small, grows while it learns, and is emptied when a pool is full: its size stays below what was asked for. */
+/* A cache from the bytes of a piece to its ids, one for each encoder. What it holds never changes a result.
+ * Pieces of up to 15 bytes have a slot of 32 bytes with room for three ids; longer pieces and longer
+ * results lie in a pool. It starts small, grows while it learns, and is emptied when the pool is full: it
+ * stays below what was asked for. */
 #ifndef DSTOK_BPE_CACHE_H
 #define DSTOK_BPE_CACHE_H
 
@@ -27,7 +28,8 @@ typedef struct dstok__cached {
 #define DSTOK__IN_POOL ((uint64_t)1 << 63)  /* in key.high */
 #define DSTOK__NO_KEY  ((dstok__key){0, 1}) /* no slot has it */
 
-/* A piece of 16 to DSTOK__LONG_BYTES bytes: hash, and where its bytes and, behind them, its ids lie in the pool. */
+/* A piece of 16 to DSTOK__LONG_BYTES bytes: hash, and where its bytes and, behind them, its ids lie in the
+ * pool. */
 typedef struct dstok__cached_long {
     uint64_t hash;
     uint32_t at;
@@ -48,7 +50,8 @@ typedef struct dstok__cache {
 
 #define DSTOK__CACHE_DEFAULT ((size_t)12 << 20)
 
-/* An empty cache of at most max bytes in all; too few bytes for any use give no cache. Allocates nothing yet. */
+/* An empty cache of at most max bytes in all; too few bytes for any use give no cache. Allocates nothing
+ * yet. */
 void dstok__cache_init(dstok__cache *c, const dstok_alloc *al, size_t max);
 void dstok__cache_free(dstok__cache *c);
 
@@ -96,8 +99,8 @@ static inline bool dstok__key_is(const dstok__cached *slot, dstok__key key) {
     return slot->key.low == key.low && slot->key.high == key.high;
 }
 
-/* Looks in both slots at `at` and in the pool; what was in the second becomes the first. The ids, *n of them, or NULL.
- * Valid until the next put. */
+/* Looks in both slots at `at` and in the pool; what was in the second becomes the first. The ids, *n of
+ * them, or NULL. Valid until the next put. */
 const uint32_t *dstok__cache_find(dstok__cache *c, dstok__cached *at, dstok__key key, size_t *n);
 
 /* Remembers ids[0, n) of a short piece, which is not in the cache. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Exact cuts: between two characters that no token of the vocabulary holds side by side, no merge can ever join them,
- * for what it makes would be such a token. A pretoken may be cut there without changing an id. Asked of characters from
- * U+0800 on and their neighbours: elsewhere almost every pair occurs. Both tables answer "may join" too often, never
- * too seldom. */
+/* Exact cuts: between two characters that no token of the vocabulary holds side by side, no merge can ever
+ * join them, for what it makes would be such a token. A pretoken may be cut there without changing an id.
+ * Asked of characters from U+0800 on and their neighbours: elsewhere almost every pair occurs. Both tables
+ * answer "may join" too often, never too seldom. */
 #ifndef DSTOK_BPE_CUTS_H
 #define DSTOK_BPE_CUTS_H
 

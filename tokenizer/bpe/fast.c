@@ -8,7 +8,8 @@
 #define FEW_BLOCKS                                                                                           \
     4u /* the size of a window behind a place that the masks do not know; it doubles from there */
 
-/* A run over one text. Ids go to at, which has room for all that the bytes up to the end of the window can give. */
+/* A run over one text. Ids go to at, which has room for all that the bytes up to the end of the window can
+ * give. */
 typedef struct run {
     job *j;
     dstok__fast *f;
@@ -33,7 +34,8 @@ static dstok_status merge_bytes(run *r, const uint8_t *text, size_t len, size_t 
     return DSTOK_OK;
 }
 
-/* The ids of a piece to r->at. is_whole: it is a pretoken and no part of one. *keep: they depend on the bytes alone. */
+/* The ids of a piece to r->at. is_whole: it is a pretoken and no part of one. *keep: they depend on the
+ * bytes alone. */
 static dstok_status encode_piece(run *r, const uint8_t *text, size_t len, bool is_whole, size_t *n,
                                  bool *keep) {
     bool whole_first = (r->tok->options & DSTOK__T_WHOLE_FIRST) != 0;
@@ -104,7 +106,8 @@ static bool has_bit(const uint64_t *words, size_t at) {
     return (words[at / 64] >> (at % 64)) & 1;
 }
 
-/* Cuts before and behind the characters from U+0800 on of one block. before: the last of them, which ends at *end. */
+/* Cuts before and behind the characters from U+0800 on of one block. before: the last of them, which ends
+ * at *end. */
 static void cut_block(run *r, size_t i, uint32_t *before, size_t *end) {
     const dstok__cuts *cuts = &r->tok->t.cuts;
     dstok__window *w = &r->f->window;
@@ -149,7 +152,8 @@ static size_t next_cut(const run *r, const uint8_t *text, size_t at, size_t end)
 
 /* ---- windows ---- */
 
-/* Makes the keys of the pieces, behind each of which 16 bytes from its begin on can be read, and fetches their slots. */
+/* Makes the keys of the pieces, behind each of which 16 bytes from its begin on can be read, and fetches
+ * their slots. */
 static void fetch(dstok__fast *f, const uint32_t *places, size_t n) {
     const uint8_t *text = f->window.text;
     dstok__cached *slots = f->cache.slots;
@@ -209,7 +213,8 @@ static dstok_status put_window(run *r, size_t end) {
     return DSTOK_OK;
 }
 
-/* Where the last pretoken begins that the window is sure of, or the end of the text; 0 when that is its only one. */
+/* Where the last pretoken begins that the window is sure of, or the end of the text; 0 when that is its
+ * only one. */
 static size_t sure_end(const dstok__window *w) {
     if (w->limit == w->len) return w->len;
     for (size_t i = w->limit / 64 + 1; i-- > 0;) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The fast way through a text: windows of pretokens from bit masks, exact cuts, the cache, and merging for what is not in
- * it. The same ids as piece by piece (piece.c); docs/pipeline.md walks through it. */
+/* The fast way through a text: windows of pretokens from bit masks, exact cuts, the cache, and merging for
+ * what is not in it. The same ids as piece by piece (piece.c); docs/pipeline.md walks through it. */
 #ifndef DSTOK_BPE_FAST_H
 #define DSTOK_BPE_FAST_H
 

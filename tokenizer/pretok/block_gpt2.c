@@ -60,8 +60,8 @@ void dstok__block_smollm_split(dstok__window *w) {
     cut(w, NUMBERS_ALONE);
 }
 
-/* The step Digits has numbers that are not assigned in our tables: they are among the others of four bytes. What such a
- * one does to the blank before it is not known either. */
+/* The step Digits has numbers that are not assigned in our tables: they are among the others of four bytes.
+ * What such a one does to the blank before it is not known either. */
 void dstok__block_smollm(dstok__window *w) {
     cut(w, NUMBERS_ALONE);
     for (size_t i = 0; i < w->n; i++) {

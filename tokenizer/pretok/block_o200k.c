@@ -34,8 +34,8 @@ static inline uint64_t find_contractions(dstok__window *w, size_t i, uint64_t qu
     return found;
 }
 
-/* Capitals behind a caseless letter where no small letter was before: they begin a pretoken unless a small or caseless
- * one follows them. Returns those that do. */
+/* Capitals behind a caseless letter where no small letter was before: they begin a pretoken unless a small
+ * or caseless one follows them. Returns those that do. */
 static inline uint64_t look_ahead(dstok__window *w, size_t i, uint64_t capitals) {
     const dstok__kinds *k = &w->blocks[i + 1];
     uint64_t found = 0;
@@ -55,8 +55,8 @@ static inline uint64_t look_ahead(dstok__window *w, size_t i, uint64_t capitals)
     return found;
 }
 
-/* Where a run of letters and marks is cut inside: before a capital behind a small letter. word: it, without the marks
- * that belong to signs. broken: places that no pretoken reaches from the left. */
+/* Where a run of letters and marks is cut inside: before a capital behind a small letter. word: it, without
+ * the marks that belong to signs. broken: places that no pretoken reaches from the left. */
 static inline uint64_t cut_case(dstok__window *w, size_t i, uint64_t word, uint64_t broken, bool is_ascii,
                                 carry *c) {
     const dstok__kinds *k = &w->blocks[i + 1];

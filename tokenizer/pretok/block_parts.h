@@ -19,8 +19,9 @@ static inline uint64_t dstok__marks(const dstok__kinds *k, bool is_ascii) {
 
 /* ---- \p{N}{1,3} ---- */
 
-/* Begins of groups of up to three in runs of numbers. *before: how many of the run stand behind its last begin at the
- * end of the block before, 0 when it does not go on. Numbers above ASCII are left to the scanner. */
+/* Begins of groups of up to three in runs of numbers. *before: how many of the run stand behind its last
+ * begin at the end of the block before, 0 when it does not go on. Numbers above ASCII are left to the
+ * scanner. */
 static inline uint64_t dstok__cut_threes(dstok__window *w, size_t i, unsigned *before) {
     const dstok__kinds *k = &w->blocks[i + 1];
     uint64_t number = k->number, starts = number & ~DSTOK__BEFORE(k, number);
@@ -61,9 +62,9 @@ static inline void dstok__settle(dstok__window *w, const dstok__kinds *k, uint64
     s->bit = 0;
 }
 
-/* White space as \s*[\r\n]+|\s+(?!\S)|\s+ cuts it. newline: the line ends that are not part of the pretoken before;
- * splits, splits_next: what does not let go of the blank before it, here and in the next block. Sets nothing in
- * w->starts but takes away begins of earlier blocks. */
+/* White space as \s*[\r\n]+|\s+(?!\S)|\s+ cuts it. newline: the line ends that are not part of the pretoken
+ * before; splits, splits_next: what does not let go of the blank before it, here and in the next block.
+ * Sets nothing in w->starts but takes away begins of earlier blocks. */
 static inline uint64_t dstok__cut_lines_of(dstok__window *w, size_t i, uint64_t newline, uint64_t splits,
                                            uint64_t splits_next, bool is_ascii, dstok__lines *s) {
     const dstok__kinds *k = &w->blocks[i + 1];
@@ -95,8 +96,8 @@ static inline void dstok__cut_lines_end(dstok__window *w, const dstok__lines *s)
     dstok__limit_to(w, s->block, s->bit);
 }
 
-/* Line ends that follow a run directly, as many as there are, in the sense of x+[\r\n]*. behind: the places behind such
- * runs. *over: 1 when the last byte of the block before is one of them. */
+/* Line ends that follow a run directly, as many as there are, in the sense of x+[\r\n]*. behind: the places
+ * behind such runs. *over: 1 when the last byte of the block before is one of them. */
 static inline uint64_t dstok__absorbed(uint64_t newline, uint64_t behind, uint64_t *over) {
     uint64_t all = newline == 0 ? 0 : dstok__flood(behind | *over, newline);
     *over = all >> 63;
@@ -105,8 +106,8 @@ static inline uint64_t dstok__absorbed(uint64_t newline, uint64_t behind, uint64
 
 /* ---- contractions ---- */
 
-/* quotes: first bytes in block i that may begin one. Returns the quotes that do; *ends takes the places behind them,
- * those in the next block go to *over. */
+/* quotes: first bytes in block i that may begin one. Returns the quotes that do; *ends takes the places
+ * behind them, those in the next block go to *over. */
 static inline uint64_t dstok__contractions(const dstok__window *w, size_t i, uint64_t quotes, bool any_case,
                                            uint64_t *ends, uint64_t *over) {
     uint64_t found = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From byte classes to character classes: the ASCII masks are taken as they are, longer characters are looked up one by
- * one, but for ideographs, which the byte classes find. */
+/* From byte classes to character classes: the ASCII masks are taken as they are, longer characters are
+ * looked up one by one, but for ideographs, which the byte classes find. */
 #include "blocks.h"
 #include "scan.h"
 
@@ -81,7 +81,8 @@ static void add(dstok__kinds *k, const dstok__kinds *over) {
     for (size_t i = 0; i < sizeof *k / sizeof *mask; i++) mask[i] |= more[i];
 }
 
-/* The characters above ASCII of the block that begins at text. over [in,out]: what runs over into the next block. */
+/* The characters above ASCII of the block that begins at text. over [in,out]: what runs over into the next
+ * block. */
 static void widen(dstok__kinds *k, const uint8_t *text, dstok__kinds *over) {
     dstok__kinds two[2];
     two[0] = *k;

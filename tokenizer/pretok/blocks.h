@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Pretokens as bit masks: 64 bytes of text at a time, class masks in, a mask of the places where pretokens begin out.
- * Each family's algebra is one function on plain 64-bit words (block_*.c) and gives what its scanner (scan_*.c) gives.
- * docs/pipeline.md has a worked block. */
+/* Pretokens as bit masks: 64 bytes of text at a time, class masks in, a mask of the places where pretokens
+ * begin out. Each family's algebra is one function on plain 64-bit words (block_*.c) and gives what its
+ * scanner (scan_*.c) gives. docs/pipeline.md has a worked block. */
 #ifndef DSTOK_PRETOK_BLOCKS_H
 #define DSTOK_PRETOK_BLOCKS_H
 
@@ -11,8 +11,8 @@
 
 #define DSTOK__WINDOW 64u /* blocks looked at together: 4 KiB of text */
 
-/* The classes of 64 bytes: bit i belongs to byte i, and all bytes of a character have the class of the character. The
- * first twelve lie as in dstok__classes, which has them for ASCII. */
+/* The classes of 64 bytes: bit i belongs to byte i, and all bytes of a character have the class of the
+ * character. The first twelve lie as in dstok__classes, which has them for ASCII. */
 typedef struct dstok__kinds {
     uint64_t upper, lower, number, sign, newline,
         blank;                    /* each byte is in one of these or of the next three or four */
@@ -26,8 +26,8 @@ typedef struct dstok__kinds {
     uint64_t east;                /* U+3040..30FF, U+4E00..9FA5 */
 } dstok__kinds;
 
-/* What one call works on. blocks[0] is before the text and empty; blocks[n + 1] is what follows; one more takes what
- * runs over from it. */
+/* What one call works on. blocks[0] is before the text and empty; blocks[n + 1] is what follows; one more
+ * takes what runs over from it. */
 typedef struct dstok__window {
     dstok__kinds blocks[DSTOK__WINDOW + 3];
     dstok__classes classes[DSTOK__WINDOW + 1];
@@ -50,8 +50,8 @@ dstok__block_fn dstok__block_gpt2, dstok__block_smollm, dstok__block_smollm_spli
 void dstok__window_read(dstok__window *w, const dstok__simd *simd, const uint8_t *text, size_t len,
                         size_t max);
 
-/* ---- for the functions of the families ----
- * is_ascii: neither the block nor its neighbours have a byte above ASCII; the compiler then leaves out what is for them. */
+/* ---- for the functions of the families ---- is_ascii: neither the block nor its neighbours have a byte
+ * above ASCII; the compiler then leaves out what is for them. */
 
 static inline bool dstok__is_ascii_block(const dstok__kinds *k) {
     return (k[-1].high | k[0].high | k[1].high) == 0;
@@ -61,8 +61,8 @@ static inline bool dstok__is_ascii_block(const dstok__kinds *k) {
 #define DSTOK__BEFORE(k, mask)  ((k)[0].mask << 1 | (k)[-1].mask >> 63)
 #define DSTOK__BEFORE2(k, mask) ((k)[0].mask << 2 | (k)[-1].mask >> 62)
 
-/* first bytes of characters whose next character begins in the set: here and behind are the set in this block and in
- * the next. */
+/* first bytes of characters whose next character begins in the set: here and behind are the set in this
+ * block and in the next. */
 static inline uint64_t dstok__next_in(const dstok__kinds *k, uint64_t here, uint64_t behind, bool is_ascii) {
     uint64_t next = (here >> 1 | behind << 63) & ~k->high;
     if (is_ascii) return next;
@@ -71,8 +71,8 @@ static inline uint64_t dstok__next_in(const dstok__kinds *k, uint64_t here, uint
     return next | ((here >> 4 | behind << 60) & k->lead4);
 }
 
-/* The characters behind those whose first bytes are in mask; *over takes what falls into the next block, and what fell
- * into this one is in it before. */
+/* The characters behind those whose first bytes are in mask; *over takes what falls into the next block,
+ * and what fell into this one is in it before. */
 static inline uint64_t dstok__step_over(const dstok__kinds *k, uint64_t mask, uint64_t *over, bool is_ascii) {
     uint64_t one = mask & ~k->high, in = *over;
     *over = mask >> 63;

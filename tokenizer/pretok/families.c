@@ -67,7 +67,8 @@
 
 static const dstok__family gpt2 = {"gpt2", dstok__scan_gpt2, dstok__block_gpt2};
 static const dstok__family cl100k = {"cl100k", dstok__scan_cl100k, dstok__block_cl100k};
-static const dstok__family cl100k_tiktoken = {"cl100k_tiktoken", dstok__scan_cl100k_tiktoken, dstok__block_cl100k_tiktoken};
+static const dstok__family cl100k_tiktoken = {"cl100k_tiktoken", dstok__scan_cl100k_tiktoken,
+                                              dstok__block_cl100k_tiktoken};
 static const dstok__family qwen2 = {"qwen2", dstok__scan_qwen2, dstok__block_qwen2};
 static const dstok__family qwen35 = {"qwen35", dstok__scan_qwen35, dstok__block_qwen35};
 static const dstok__family o200k = {"o200k", dstok__scan_o200k, dstok__block_o200k};
