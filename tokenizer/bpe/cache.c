@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The cache of an encoder: two slots for each hash, the older one goes. */
+#define _DEFAULT_SOURCE /* madvise */
 #include "cache.h"
+
+#include <sys/mman.h>
 
 #define FIRST_BITS  11u /* 64 KiB of slots to begin with */
 #define FIRST_LONGS ((size_t)1 << 9)
@@ -53,13 +56,30 @@ static void move_longs(const dstok__cache *c, dstok__cached_long *longs, size_t 
         if (c->longs[i].n_bytes != 0) longs[c->longs[i].hash & (n - 1)] = c->longs[i];
 }
 
+/* Slots are met at random: fewer, larger pages save most of the walks through page tables. A hint, before the memory is
+ * touched first. */
+static void ask_for_huge_pages(void *p, size_t n) {
+#ifdef MADV_HUGEPAGE
+    const uintptr_t huge = (uintptr_t)2 << 20;
+    uintptr_t begin = ((uintptr_t)p + huge - 1) & ~(huge - 1), end = ((uintptr_t)p + n) & ~(huge - 1);
+    if (begin < end) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+    (void)p;
+    (void)n;
+#endif
+}
+
 void dstok__cache_grow(dstok__cache *c) {
     if (c->max_bits == 0 ||
-        (c->slots != NULL && (c->bits >= c->max_bits || c->n_put < (size_t)1 << c->bits >> 1)))
+        (c->slots != NULL && (c->bits >= c->max_bits || c->n_put < (size_t)1 << c->bits >> 2)))
         return;
     unsigned bits = c->slots == NULL ? FIRST_BITS : c->bits + 2 < c->max_bits ? c->bits + 2 : c->max_bits;
     size_t n_longs = longs_for(c, bits), pool_cap = c->max_pool >> (c->max_bits - bits);
-    dstok__cached *slots = dstok__alloc_zeroed(c->al, (size_t)1 << bits, sizeof *slots);
+    dstok__cached *slots = dstok__alloc_array(c->al, (size_t)1 << bits, sizeof *slots);
+    if (slots != NULL) {
+        ask_for_huge_pages(slots, sizeof *slots << bits);
+        memset(slots, 0, sizeof *slots << bits);
+    }
     dstok__cached_long *longs = dstok__alloc_zeroed(c->al, n_longs, sizeof *longs);
     uint32_t *pool = dstok__alloc_array(c->al, pool_cap, sizeof *pool);
     if (slots == NULL || longs == NULL || pool == NULL) {

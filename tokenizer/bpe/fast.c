@@ -186,8 +186,13 @@ static dstok_status answer(run *r, const uint32_t *places, size_t n) {
             continue;
         }
         r->at = at;
+        if (dstok__key_is(++slot, key)) {
+            memcpy(at, slot->ids, sizeof slot->ids + sizeof slot->n);
+            at += slot->n;
+            continue;
+        }
         bool is_whole = is_pretoken(&f->window, places[i], places[i + 1]);
-        DSTOK_TRY(put_other(r, f->window.text + places[i], places[i + 1] - places[i], is_whole, slot, key));
+        DSTOK_TRY(put_other(r, f->window.text + places[i], places[i + 1] - places[i], is_whole, slot - 1, key));
         at = r->at;
     }
     r->at = at;
