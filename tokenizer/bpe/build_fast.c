@@ -74,7 +74,7 @@ static part part_at(const uint8_t *text, size_t n, size_t i) {
 static void put_pair(cutting *c, uint32_t left, uint32_t right) {
     c->n++;
     if (c->pairs == NULL) return;
-    uint64_t bit = dstok__cut_bit(left, right, c->shift);
+    uint64_t bit = (dstok__cut_left(left) + dstok__cut_right(right)) >> c->shift;
     c->pairs[bit / 64] |= (uint64_t)1 << (bit % 64);
 }
 
@@ -88,7 +88,7 @@ static void put_neighbours(cutting *c, const part *left, const part *right) {
     bool is_half = right->n < right->width;
     uint32_t key = dstok__char_key(right->at, right->n);
     if (left->is_tail && is_half) {
-        c->open[(1u << DSTOK__OPEN_BITS) + right->at[0]] = 1;
+        c->open[(1u << DSTOK__OPEN_BITS) + (right->at[0] & 0x3F) / 8] |= (uint8_t)(1u << right->at[0] % 8);
     } else if (left->is_tail) {
         put_open(c, key, DSTOK__OPEN_LEFT);
     } else if (is_half && right->n + 1 < right->width) {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define DSTOK__OPEN_BITS    14u
-#define DSTOK__OPEN_SIZE    ((1u << DSTOK__OPEN_BITS) + 256u) /* by hash of a character, then by first byte */
+#define DSTOK__OPEN_SIZE    ((1u << DSTOK__OPEN_BITS) + 8u) /* by hash of a character; then 64 bits by first byte */
 #define DSTOK__OPEN_LEFT    1u                                /* may join with anything before it */
 #define DSTOK__OPEN_RIGHT   2u                                /* ... behind it */
 #define DSTOK__MIN_CUT_BITS 12u
@@ -32,22 +32,45 @@ static inline uint32_t dstok__char_key(const uint8_t *p, size_t width) {
     return key;
 }
 
-static inline uint64_t dstok__cut_bit(uint32_t left, uint32_t right, unsigned shift) {
-    return (((uint64_t)left << 32 | right) * 0x9E3779B97F4A7C15u) >> shift;
+/* A pair's place in the table is the sum of what its two characters give. */
+static inline uint64_t dstok__cut_left(uint32_t key) {
+    return key * 0x9E3779B97F4A7C15u;
+}
+
+static inline uint64_t dstok__cut_right(uint32_t key) {
+    return key * 0xD6E8FEB86659FD93u;
 }
 
 static inline uint32_t dstok__open_at(uint32_t key) {
     return (key * 0x9E3779B1u) >> (32 - DSTOK__OPEN_BITS);
 }
 
-/* May the vocabulary join the two? */
-static inline bool dstok__may_join(const dstok__cuts *c, uint32_t left, uint32_t right) {
-    uint64_t bit = dstok__cut_bit(left, right, c->shift);
-    unsigned pair = (unsigned)(c->pairs[bit / 64] >> (bit % 64)) & 1;
-    unsigned open = (c->open[dstok__open_at(right)] & DSTOK__OPEN_LEFT) |
-                    (c->open[dstok__open_at(left)] & DSTOK__OPEN_RIGHT) |
-                    c->open[(1u << DSTOK__OPEN_BITS) + (right & 0xFF)];
-    return (pair | open) != 0;
+/* Bit k: characters whose first byte is C0 + k may join with anything before them. */
+static inline uint64_t dstok__open_firsts(const dstok__cuts *c) {
+    uint64_t firsts;
+    memcpy(&firsts, c->open + (1u << DSTOK__OPEN_BITS), sizeof firsts);
+    return firsts;
+}
+
+/* What is asked of the left one of a pair. */
+typedef struct dstok__side {
+    uint64_t left;
+    unsigned open; /* DSTOK__OPEN_* */
+} dstok__side;
+
+/* The side of a character with nothing before it. */
+static inline dstok__side dstok__side_of(const dstok__cuts *c, uint32_t key) {
+    return (dstok__side){dstok__cut_left(key), c->open[dstok__open_at(key)]};
+}
+
+/* May the vocabulary join the character before, whose side it is, and the character key? *side becomes the latter's. */
+static inline bool dstok__may_join(const dstok__cuts *c, uint64_t firsts, uint32_t key, dstok__side *side) {
+    uint64_t bit = (side->left + dstok__cut_right(key)) >> c->shift;
+    unsigned pair = (unsigned)(c->pairs[bit / 64] >> (bit % 64)) & 1, open = c->open[dstok__open_at(key)];
+    unsigned first = (key & 0xC0) == 0xC0 ? (unsigned)(firsts >> (key & 0x3F)) & 1 : 0;
+    unsigned joins = pair | first | (open & DSTOK__OPEN_LEFT) | (side->open & DSTOK__OPEN_RIGHT);
+    *side = (dstok__side){dstok__cut_left(key), open};
+    return joins != 0;
 }
 
 #endif

@@ -17,6 +17,7 @@ typedef struct run {
     const uint8_t *text;
     size_t len;
     uint32_t *at;
+    uint64_t firsts; /* dstok__open_firsts */
 } run;
 
 /* ---- pieces that are not in the cache ---- */
@@ -98,54 +99,63 @@ static dstok_status put_any(run *r, const uint8_t *text, size_t len, bool is_who
 
 /* ---- cuts ---- */
 
-static uint32_t key_before(const uint8_t *p) {
-    return p[-1] < 0x80 ? p[-1] : (uint32_t)p[-2] | (uint32_t)p[-1] << 8;
-}
-
 static bool has_bit(const uint64_t *words, size_t at) {
     return (words[at / 64] >> (at % 64)) & 1;
 }
 
-/* Cuts before and behind the characters from U+0800 on of one block. before: the last of them, which ends
- * at *end. */
-static void cut_block(run *r, size_t i, uint32_t *before, size_t *end) {
+/* The key of the character at p, of one or two bytes; and of the one that ends before p. */
+static uint32_t short_key(const uint8_t *p) {
+    return p[0] < 0x80 ? p[0] : (uint32_t)p[0] | (uint32_t)p[1] << 8;
+}
+
+static uint32_t key_before(const uint8_t *p) {
+    return p[-1] < 0x80 ? p[-1] : short_key(p - 2);
+}
+
+/* Cuts before and behind the characters from U+0800 on of one block. side: the last one, which ends at *end. Cuts that
+ * are begins of pretokens anyway do no harm. */
+static void cut_block(run *r, size_t i, dstok__side *side, size_t *end) {
     const dstok__cuts *cuts = &r->tok->t.cuts;
     dstok__window *w = &r->f->window;
     const dstok__kinds *k = &w->blocks[i + 1];
+    uint64_t found = 0;
     for (uint64_t rest = k->lead3 | k->lead4; rest != 0; rest &= rest - 1) {
-        size_t at = 64 * i + dstok__low_bit(rest), width = k->lead4 & rest & (0 - rest) ? 4 : 3;
-        uint32_t key = dstok__char_key(w->text + at, width);
-        if (!has_bit(w->starts, at)) {
-            uint32_t left = at == *end ? *before : key_before(w->text + at);
-            if (!dstok__may_join(cuts, left, key)) r->f->pieces[i] |= rest & (0 - rest);
-        }
-        *before = key;
+        unsigned bit = dstok__low_bit(rest), width = 3;
+        size_t at = 64 * i + bit;
+        const uint8_t *p = w->text + at;
+        uint32_t key = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
+        if (p[0] >= 0xF0) key |= (uint32_t)p[width++] << 24;
+        if (at != *end) *side = at == 0 ? (dstok__side){0, 0} : dstok__side_of(cuts, key_before(p));
+        found |= (uint64_t)!dstok__may_join(cuts, r->firsts, key, side) << bit;
         *end = at + width;
-        if (*end >= w->limit || w->text[*end] >= 0xE0 || has_bit(w->starts, *end)) continue;
-        uint32_t right = dstok__char_key(w->text + *end, w->text[*end] < 0x80 ? 1 : 2);
-        if (!dstok__may_join(cuts, key, right)) r->f->pieces[*end / 64] |= (uint64_t)1 << (*end % 64);
+        if (*end >= w->limit || p[width] >= 0xE0 || has_bit(w->starts, *end)) continue;
+        dstok__side behind = *side;
+        if (!dstok__may_join(cuts, r->firsts, short_key(p + width), &behind))
+            r->f->pieces[*end / 64] |= (uint64_t)1 << (*end % 64);
     }
+    r->f->pieces[i] |= found;
 }
 
 static void cut_window(run *r) {
-    uint32_t before = 0;
+    dstok__side side = {0, 0};
     size_t end = SIZE_MAX;
-    for (size_t i = 0; i < r->f->window.n && 64 * i < r->f->window.limit; i++) cut_block(r, i, &before, &end);
+    for (size_t i = 0; i < r->f->window.n && 64 * i < r->f->window.limit; i++) cut_block(r, i, &side, &end);
 }
 
 /* The end of the piece that begins at text[at], at most end. */
 static size_t next_cut(const run *r, const uint8_t *text, size_t at, size_t end) {
     const dstok__cuts *cuts = &r->tok->t.cuts;
     size_t width;
+    if (cuts->pairs == NULL) return end;
     (void)dstok__utf8_get(text + at, &width);
-    uint32_t left = dstok__char_key(text + at, width);
-    bool is_high = width >= 3;
-    for (at += width; at < end && cuts->pairs != NULL; at += width) {
+    dstok__side side = dstok__side_of(cuts, dstok__char_key(text + at, width));
+    bool is_long = width >= 3;
+    for (at += width; at < end; at += width) {
         (void)dstok__utf8_get(text + at, &width);
-        uint32_t right = dstok__char_key(text + at, width);
-        if ((is_high || width >= 3) && !dstok__may_join(cuts, left, right)) return at;
-        left = right;
-        is_high = width >= 3;
+        bool asks = is_long || width >= 3;
+        bool joins = dstok__may_join(cuts, r->firsts, dstok__char_key(text + at, width), &side);
+        if (asks && !joins) return at;
+        is_long = width >= 3;
     }
     return end;
 }
@@ -310,6 +320,7 @@ void dstok__fast_free(const dstok_alloc *al, dstok__fast *f) {
 dstok_status dstok__fast_ids(job *j, const uint8_t *text, size_t len) {
     run r = {.j = j, .f = j->enc->fast, .tok = j->tok, .text = text, .len = len};
     size_t blocks = DSTOK__WINDOW;
+    if (r.tok->t.cuts.pairs != NULL) r.firsts = dstok__open_firsts(&r.tok->t.cuts);
     for (size_t at = 0, done; at < len; at += done) DSTOK_TRY(run_window(&r, at, &blocks, &done));
     return DSTOK_OK;
 }

@@ -60,10 +60,14 @@ static inline uint64_t look_ahead(dstok__window *w, size_t i, uint64_t capitals)
 static inline uint64_t cut_case(dstok__window *w, size_t i, uint64_t word, uint64_t broken, bool is_ascii,
                                 carry *c) {
     const dstok__kinds *k = &w->blocks[i + 1];
-    uint64_t caseless = is_ascii ? 0 : word & (k->caseless | k->mark),
-             through = (k->lower | caseless) & ~(broken >> 1);
-    uint64_t seen = dstok__reach((k->lower << 1 | c->seen) & ~broken, through);
-    uint64_t starts = k->upper & seen;
+    uint64_t behind_small = (k->lower << 1 | c->seen) & ~broken;
+    if (is_ascii) {
+        c->seen = k->lower >> 63;
+        c->caseless = 0;
+        return k->upper & behind_small;
+    }
+    uint64_t caseless = word & (k->caseless | k->mark), through = (k->lower | caseless) & ~(broken >> 1);
+    uint64_t seen = dstok__reach(behind_small, through), starts = k->upper & seen;
     uint64_t unsure = k->upper & ~seen & (caseless << 1 | c->caseless) & ~broken;
     if (unsure != 0) starts |= look_ahead(w, i, unsure);
     c->seen = (k->lower | (through & seen)) >> 63;
@@ -87,9 +91,14 @@ static inline void find_signs(const dstok__kinds *k, uint64_t found, bool is_asc
     uint64_t next_behind = dstok__letters(k + 1, is_ascii) | dstok__marks(k + 1, is_ascii);
     s->begins = s->all & ~(s->all << 1 | c->sign) & ~found;
     s->prefixes = s->begins & alone & dstok__next_in(k, next, next_behind, is_ascii);
-    s->run = dstok__flood((s->begins & ~s->prefixes) | c->run, s->all | dstok__marks(k, is_ascii));
-    s->prefixes &= ~s->run;
-    s->begins &= alone & ~(s->run << 1 | c->run);
+    if (is_ascii) {
+        s->run = s->all & ~s->prefixes & ~found;
+        s->begins &= alone;
+    } else {
+        s->run = dstok__flood((s->begins & ~s->prefixes) | c->run, s->all | k->mark);
+        s->prefixes &= ~s->run;
+        s->begins &= alone & ~(s->run << 1 | c->run);
+    }
     s->over = c->absorbed;
     s->absorbed = dstok__absorbed(k->newline | k->slash, k->newline & (s->run << 1 | c->run), &s->over);
 }

@@ -99,7 +99,8 @@ static inline void dstok__cut_lines_end(dstok__window *w, const dstok__lines *s)
 /* Line ends that follow a run directly, as many as there are, in the sense of x+[\r\n]*. behind: the places
  * behind such runs. *over: 1 when the last byte of the block before is one of them. */
 static inline uint64_t dstok__absorbed(uint64_t newline, uint64_t behind, uint64_t *over) {
-    uint64_t all = newline == 0 ? 0 : dstok__flood(behind | *over, newline);
+    uint64_t from = (behind | *over) & newline, all = 0;
+    if (from != 0) all = dstok__flood(from, newline);
     *over = all >> 63;
     return all;
 }
