@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The cache of an encoder: two slots for each hash, the older one goes. */
+/* The cache of an encoder: two slots for each hash, and two beside them. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "cache.h"
 
@@ -25,21 +25,42 @@ static size_t longs_for(const dstok__cache *c, unsigned bits) {
     return n;
 }
 
+#define LINE 64u /* bytes of a cache line, which a pair of slots fills */
+
+static size_t block_size(unsigned bits) {
+    return (sizeof(dstok__cached) << bits) + LINE;
+}
+
 void dstok__cache_free(dstok__cache *c) {
-    if (c->slots != NULL) dstok__free(c->al, c->slots, sizeof *c->slots << c->bits);
+    if (c->block != NULL) dstok__free(c->al, c->block, block_size(c->bits));
     dstok__free(c->al, c->longs, c->n_longs * sizeof *c->longs);
     dstok__free(c->al, c->pool, c->pool_cap * sizeof *c->pool);
-    c->slots = NULL;
+    c->slots = c->block = NULL;
     c->longs = NULL;
     c->pool = NULL;
 }
 
-/* Puts a slot where it belongs, in front of the one that is there. */
+/* The set beside that of `at`: the processor often brings both lines at once. */
+static dstok__cached *neighbour(dstok__cached *slots, dstok__cached *at) {
+    return slots + ((size_t)(at - slots) ^ 2);
+}
+
+/* Puts a slot in its set or, when that is full, beside it. What came first stays in front: it is mostly
+ * what comes often. When all four are full the newer of the set goes beside it, and what it finds there is
+ * forgotten. */
 static void place(dstok__cached *slots, unsigned bits, const dstok__cached *one) {
     dstok__key key = {one->key.low, one->key.high & ~DSTOK__IN_POOL};
-    dstok__cached *at = dstok__cache_at(slots, bits, dstok__key_hash(key));
-    if (at[0].key.high != 0) at[1] = at[0];
-    at[0] = *one;
+    dstok__cached *at = dstok__cache_at(slots, bits, dstok__key_hash(key)), *beside = neighbour(slots, at);
+    if (at[0].key.high == 0) {
+        at[0] = *one;
+    } else if (at[1].key.high == 0) {
+        at[1] = *one;
+    } else if (beside[1].key.high == 0) {
+        beside[1] = *one;
+    } else {
+        beside[1] = at[1];
+        at[1] = *one;
+    }
 }
 
 static void move_slots(const dstok__cache *c, dstok__cached *slots, unsigned bits) {
@@ -56,8 +77,8 @@ static void move_longs(const dstok__cache *c, dstok__cached_long *longs, size_t 
         if (c->longs[i].n_bytes != 0) longs[c->longs[i].hash & (n - 1)] = c->longs[i];
 }
 
-/* Slots are met at random: fewer, larger pages save most of the walks through page tables. A hint, before the memory is
- * touched first. */
+/* Slots are met at random: fewer, larger pages save most of the walks through page tables. A hint, before
+ * the memory is touched first. */
 static void ask_for_huge_pages(void *p, size_t n) {
 #ifdef MADV_HUGEPAGE
     const uintptr_t huge = (uintptr_t)2 << 20;
@@ -75,24 +96,24 @@ void dstok__cache_grow(dstok__cache *c) {
         return;
     unsigned bits = c->slots == NULL ? FIRST_BITS : c->bits + 2 < c->max_bits ? c->bits + 2 : c->max_bits;
     size_t n_longs = longs_for(c, bits), pool_cap = c->max_pool >> (c->max_bits - bits);
-    dstok__cached *slots = dstok__alloc_array(c->al, (size_t)1 << bits, sizeof *slots);
-    if (slots != NULL) {
-        ask_for_huge_pages(slots, sizeof *slots << bits);
-        memset(slots, 0, sizeof *slots << bits);
-    }
+    void *block = dstok__alloc(c->al, block_size(bits));
     dstok__cached_long *longs = dstok__alloc_zeroed(c->al, n_longs, sizeof *longs);
     uint32_t *pool = dstok__alloc_array(c->al, pool_cap, sizeof *pool);
-    if (slots == NULL || longs == NULL || pool == NULL) {
-        dstok__free(c->al, slots, sizeof *slots << bits);
+    if (block == NULL || longs == NULL || pool == NULL) {
+        dstok__free(c->al, block, block_size(bits));
         dstok__free(c->al, longs, n_longs * sizeof *longs);
         dstok__free(c->al, pool, pool_cap * sizeof *pool);
         return;
     }
+    dstok__cached *slots = (void *)(((uintptr_t)block + LINE - 1) & ~(uintptr_t)(LINE - 1));
+    ask_for_huge_pages(slots, sizeof *slots << bits);
+    memset(slots, 0, sizeof *slots << bits);
     move_slots(c, slots, bits);
     move_longs(c, longs, n_longs);
     if (c->pool_n > 0) memcpy(pool, c->pool, c->pool_n * sizeof *pool);
     dstok__cache_free(c);
     c->slots = slots;
+    c->block = block;
     c->bits = bits;
     c->longs = longs;
     c->n_longs = n_longs;
@@ -112,18 +133,21 @@ static bool pool_reserve(dstok__cache *c, size_t n) {
     return true;
 }
 
+static bool holds(const dstok__cached *slot, dstok__key key) {
+    return slot->key.low == key.low && (slot->key.high & ~DSTOK__IN_POOL) == key.high;
+}
+
 const uint32_t *dstok__cache_find(dstok__cache *c, dstok__cached *at, dstok__key key, size_t *n) {
-    dstok__key pooled = {key.low, key.high | DSTOK__IN_POOL};
-    bool first = dstok__key_is(&at[0], key) || dstok__key_is(&at[0], pooled),
-         second = dstok__key_is(&at[1], pooled) || dstok__key_is(&at[1], key);
-    if (!first && !second) return NULL;
-    if (second) {
-        dstok__cached one = at[1];
-        at[1] = at[0];
-        at[0] = one;
+    dstok__cached *beside = neighbour(c->slots, at), *found = at;
+    if (!holds(found, key) && !holds(++found, key)) {
+        found = beside + !holds(beside, key);
+        if (!holds(found, key)) return NULL;
+        dstok__cached one = *found;
+        *found = at[1];
+        *(found = &at[1]) = one;
     }
-    *n = at[0].n;
-    return at[0].key.high == key.high ? at[0].ids : c->pool + at[0].ids[0];
+    *n = found->n;
+    return found->key.high == key.high ? found->ids : c->pool + found->ids[0];
 }
 
 void dstok__cache_put(dstok__cache *c, dstok__key key, const uint32_t *ids, size_t n) {

@@ -38,7 +38,8 @@ typedef struct dstok__cached_long {
 
 typedef struct dstok__cache {
     const dstok_alloc *al;
-    dstok__cached *slots; /* pairs of slots; NULL: no cache */
+    dstok__cached *slots; /* pairs of slots, one cache line each; NULL: no cache */
+    void *block;          /* the memory that holds them */
     unsigned bits;        /* 2^bits slots */
     unsigned max_bits;
     size_t n_put; /* since the size changed */
@@ -90,7 +91,7 @@ static inline uint64_t dstok__key_hash(dstok__key key) {
 #endif
 }
 
-/* The two slots where a key may be, the newer one first. */
+/* The two slots where a key is looked for first. */
 static inline dstok__cached *dstok__cache_at(const dstok__cached *slots, unsigned bits, uint64_t hash) {
     return (dstok__cached *)(uintptr_t)slots + (hash >> (64 - bits) & ~(uint64_t)1);
 }
@@ -99,8 +100,15 @@ static inline bool dstok__key_is(const dstok__cached *slot, dstok__key key) {
     return slot->key.low == key.low && slot->key.high == key.high;
 }
 
-/* Looks in both slots at `at` and in the pool; what was in the second becomes the first. The ids, *n of
- * them, or NULL. Valid until the next put. */
+/* Brings the second of two slots in front: it was asked for last. */
+static inline void dstok__cache_swap(dstok__cached *at) {
+    dstok__cached first = at[0];
+    at[0] = at[1];
+    at[1] = first;
+}
+
+/* Looks in the slots at `at`, beside them and in the pool. The ids, *n of them, or NULL. Valid until the
+ * next put. */
 const uint32_t *dstok__cache_find(dstok__cache *c, dstok__cached *at, dstok__key key, size_t *n);
 
 /* Remembers ids[0, n) of a short piece, which is not in the cache. */

@@ -11,10 +11,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#define DSTOK__OPEN_BITS    14u
-#define DSTOK__OPEN_SIZE    ((1u << DSTOK__OPEN_BITS) + 8u) /* by hash of a character; then 64 bits by first byte */
-#define DSTOK__OPEN_LEFT    1u                                /* may join with anything before it */
-#define DSTOK__OPEN_RIGHT   2u                                /* ... behind it */
+#define DSTOK__OPEN_BITS 14u
+#define DSTOK__OPEN_SIZE                                                                                     \
+    ((1u << DSTOK__OPEN_BITS) + 8u) /* by hash of a character; then 64 bits by first byte */
+#define DSTOK__OPEN_LEFT    1u      /* may join with anything before it */
+#define DSTOK__OPEN_RIGHT   2u      /* ... behind it */
 #define DSTOK__MIN_CUT_BITS 12u
 #define DSTOK__MAX_CUT_BITS 22u
 
@@ -63,7 +64,8 @@ static inline dstok__side dstok__side_of(const dstok__cuts *c, uint32_t key) {
     return (dstok__side){dstok__cut_left(key), c->open[dstok__open_at(key)]};
 }
 
-/* May the vocabulary join the character before, whose side it is, and the character key? *side becomes the latter's. */
+/* May the vocabulary join the character before, whose side it is, and the character key? *side becomes the
+ * latter's. */
 static inline bool dstok__may_join(const dstok__cuts *c, uint64_t firsts, uint32_t key, dstok__side *side) {
     uint64_t bit = (side->left + dstok__cut_right(key)) >> c->shift;
     unsigned pair = (unsigned)(c->pairs[bit / 64] >> (bit % 64)) & 1, open = c->open[dstok__open_at(key)];

@@ -25,6 +25,11 @@ typedef struct run {
 /* Merges the bytes of a piece; *n ids to r->at. */
 static dstok_status merge_bytes(run *r, const uint8_t *text, size_t len, size_t *n) {
     const uint32_t *ids = r->tok->t.head->byte_ids;
+    if (len <= DSTOK__TINY) {
+        for (size_t i = 0; i < len; i++) r->at[i] = ids[text[i]];
+        *n = dstok__tiny_merge(&r->f->memo, &r->tok->t.pairs, r->at, len);
+        return DSTOK_OK;
+    }
     dstok__merge_scratch *m = &r->j->enc->merge;
     DSTOK_TRY(dstok__merge_reserve(m, len));
     for (size_t i = 0; i < len; i++)
@@ -40,8 +45,10 @@ static dstok_status merge_bytes(run *r, const uint8_t *text, size_t len, size_t 
 static dstok_status encode_piece(run *r, const uint8_t *text, size_t len, bool is_whole, size_t *n,
                                  bool *keep) {
     bool whole_first = (r->tok->options & DSTOK__T_WHOLE_FIRST) != 0;
-    uint32_t id = dstok__tables_find(&r->tok->t, text, len);
     *keep = true;
+    if (len <= DSTOK__TINY && (!whole_first || (r->tok->options & DSTOK__T_ALL_WHOLE)))
+        return merge_bytes(r, text, len, n); /* that is no slower */
+    uint32_t id = dstok__tables_find(&r->tok->t, text, len);
     if (id < r->tok->n_ids) {
         bool merges = (r->tok->flags[id] & DSTOK__TOKEN_WHOLE) != 0;
         *keep = merges || !whole_first;
@@ -112,8 +119,8 @@ static uint32_t key_before(const uint8_t *p) {
     return p[-1] < 0x80 ? p[-1] : short_key(p - 2);
 }
 
-/* Cuts before and behind the characters from U+0800 on of one block. side: the last one, which ends at *end. Cuts that
- * are begins of pretokens anyway do no harm. */
+/* Cuts before and behind the characters from U+0800 on of one block. side: the last one, which ends at
+ * *end. Cuts that are begins of pretokens anyway do no harm. */
 static void cut_block(run *r, size_t i, dstok__side *side, size_t *end) {
     const dstok__cuts *cuts = &r->tok->t.cuts;
     dstok__window *w = &r->f->window;
@@ -196,13 +203,14 @@ static dstok_status answer(run *r, const uint32_t *places, size_t n) {
             continue;
         }
         r->at = at;
-        if (dstok__key_is(++slot, key)) {
+        if (dstok__key_is(slot + 1, key)) {
+            dstok__cache_swap(slot);
             memcpy(at, slot->ids, sizeof slot->ids + sizeof slot->n);
             at += slot->n;
             continue;
         }
         bool is_whole = is_pretoken(&f->window, places[i], places[i + 1]);
-        DSTOK_TRY(put_other(r, f->window.text + places[i], places[i + 1] - places[i], is_whole, slot - 1, key));
+        DSTOK_TRY(put_other(r, f->window.text + places[i], places[i + 1] - places[i], is_whole, slot, key));
         at = r->at;
     }
     r->at = at;
@@ -308,6 +316,7 @@ dstok_status dstok__fast_new(const dstok_tokenizer *tok, const dstok__simd *simd
     (*out)->simd = simd;
     (*out)->block = dstok__pretok_family(tok->pretok)->block;
     dstok__cache_init(&(*out)->cache, &tok->al, cache_bytes);
+    dstok__memo_clear(&(*out)->memo);
     return DSTOK_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "../pretok/blocks.h"
 #include "cache.h"
 #include "model.h"
+#include "tiny.h"
 
 #define DSTOK__BATCH 128u /* pieces whose slots are fetched together */
 
@@ -20,6 +21,7 @@ typedef struct dstok__fast {
     dstok__key keys[DSTOK__BATCH];
     dstok__cached *slots[DSTOK__BATCH];
     dstok__window window;
+    dstok__memo memo;
 } dstok__fast;
 
 /* Is there a fast way for this tokenizer? A family with masks, and merging from bytes that all have a token. */

@@ -117,8 +117,9 @@ static void fill_spans(job *j, size_t first, size_t at) {
     const dstok__ref *texts = j->tok->t.texts;
     bool is_source = !j->is_edited && !j->is_replaced;
     for (size_t i = first; i < out->n; i++) {
-        size_t end = at + texts[out->ids[i]].n;
-        bool is_partial = dstok__is_continuation(j->norm[at]) ||
+        size_t n = texts[out->ids[i]].n,
+               end = n < j->norm_len - at ? at + n : j->norm_len; /* a forged file's may be longer */
+        bool is_partial = (at < j->norm_len && dstok__is_continuation(j->norm[at])) ||
                           (end < j->norm_len && dstok__is_continuation(j->norm[end]));
         out->spans[i] =
             is_source ? (dstok_span){j->base + at, j->base + end} : dstok__job_norm_to_source(j, at, end);

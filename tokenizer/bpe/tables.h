@@ -91,6 +91,7 @@ typedef struct dstok__head {
 #define DSTOK__T_TRIM           64u  /* hf spans leave out blanks at the ends */
 #define DSTOK__T_TRIM_PREFIX    128u /* ... but for one at the begin */
 #define DSTOK__T_UNUSED         256u /* some tokens have DSTOK__TOKEN_UNUSED */
+#define DSTOK__T_ALL_WHOLE      1024u /* every token with a text has DSTOK__TOKEN_WHOLE, added ones aside */
 #define DSTOK__T_PLAIN_ATOMS    512u /* byte atoms without affixes and fallback: byte_ids says all */
 
 #define DSTOK__MAGIC                                                                                         \
@@ -136,7 +137,8 @@ static inline const char *dstok__tables_string(const dstok__tables *t, dstok__re
     return (const char *)t->strings + ref.at;
 }
 
-/* Builds the block of a filled spec: *block of *n bytes, from al. E_LIMIT, E_NOMEM, E_DUPLICATE (err filled). */
+/* Builds the block of a filled spec: *block of *n bytes, from al. E_LIMIT, E_NOMEM, E_DUPLICATE (err
+ * filled). */
 dstok_status dstok__tables_build(const dstok__spec *s, const dstok_alloc *al, uint8_t **block, size_t *n,
                                  dstok_error *err);
 
