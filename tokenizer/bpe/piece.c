@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Encoding of pretokens, and where their tokens stand in the source. */
 #include "job.h"
+#include "spans.h"
 
 #include "../text/utf8.h"
 
@@ -111,21 +112,31 @@ static dstok_status encode_pretoken(void *ctx, const dstok__pretoken *p) {
     return dstok__job_pretoken(j);
 }
 
-/* Spans and flags of the tokens from first on, which tile norm[at, ...). */
-static void fill_spans(job *j, size_t first, size_t at) {
+/* Spans and flags of the tokens from first on, which tile norm[at, ...), where places in norm are mapped. */
+static void map_spans(job *j, size_t first, size_t at) {
     dstok__sink *out = &j->enc->out;
-    const dstok__ref *texts = j->tok->t.texts;
-    bool is_source = !j->is_edited && !j->is_replaced;
     for (size_t i = first; i < out->n; i++) {
-        size_t n = texts[out->ids[i]].n,
-               end = n < j->norm_len - at ? at + n : j->norm_len; /* a forged file's may be longer */
-        bool is_partial = (at < j->norm_len && dstok__is_continuation(j->norm[at])) ||
-                          (end < j->norm_len && dstok__is_continuation(j->norm[end]));
-        out->spans[i] =
-            is_source ? (dstok_span){j->base + at, j->base + end} : dstok__job_norm_to_source(j, at, end);
-        out->flags[i] = is_partial ? DSTOK_FLAG_PARTIAL : 0;
+        size_t n = j->tok->t.texts[out->ids[i]].n, left = j->norm_len - at; /* a forged file's texts may not fit */
+        size_t end = n < left ? at + n : j->norm_len;
+        bool cuts = (at < j->norm_len && dstok__is_continuation(j->norm[at])) ||
+                    (end < j->norm_len && dstok__is_continuation(j->norm[end]));
+        out->spans[i] = dstok__job_norm_to_source(j, at, end);
+        out->flags[i] = cuts ? DSTOK_FLAG_PARTIAL : 0;
         at = end;
     }
+}
+
+static dstok_status fill_spans(job *j, size_t first, size_t at) {
+    dstok__sink *out = &j->enc->out;
+    if (!out->store || out->ids_only) return DSTOK_OK;
+    DSTOK_TRY(sink_reserve(out, out->n));
+    if (j->is_edited || j->is_replaced) {
+        map_spans(j, first, at);
+        return DSTOK_OK;
+    }
+    dstok__spans_from_ids(j->tok, j->source, out->ids + first, out->n - first, j->base + at,
+                          j->base + j->norm_len, out->spans + first, out->flags + first);
+    return DSTOK_OK;
 }
 
 /* The same as below where there is a fast way. */
@@ -133,10 +144,7 @@ static dstok_status encode_fast(job *j, size_t begin, size_t end) {
     dstok__sink *out = &j->enc->out;
     size_t first = out->n;
     DSTOK_TRY(dstok__fast_ids(j, j->norm + begin, end - begin));
-    if (out->store && !out->ids_only) {
-        DSTOK_TRY(sink_reserve(out, out->n));
-        fill_spans(j, first, begin);
-    }
+    DSTOK_TRY(fill_spans(j, first, begin));
     uint64_t covered = dstok__job_norm_to_source(j, end, end).end;
     if (covered > j->covered) j->covered = covered;
     return DSTOK_OK;
