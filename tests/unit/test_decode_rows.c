@@ -81,7 +81,7 @@ static uint32_t random_id(const dstok_tokenizer *tok, const others *o, uint32_t 
     }
 }
 
-/* Short ones with every room; long ones, for which rows are asked for ahead and the text is looked at often. */
+/* Short ones with every room; long ones, where rows are asked for ahead and the text is looked at often. */
 static void test_lists(const dstok_tokenizer *tok, int n_short, int n_long) {
     static uint32_t ids[MAX_LIST];
     static const uint32_t odds[] = {0, 2, 5, 40, 400};

@@ -135,7 +135,6 @@ typedef struct decoding {
     bool has_runs;                  /* byte tokens that stand side by side are looked at together */
     size_t (*utf8_check)(const uint8_t *text, size_t len);
     dstok__rows rows;
-    size_t most; /* DSTOK_DECODE_REPLACE: tokens between two looks at the text */
     dstok_error *err;
 } decoding;
 
@@ -333,35 +332,26 @@ static size_t plain_end(const decoding *d, size_t i) {
     return end;
 }
 
-enum { FEW = 16, MANY = 1024 }; /* of decoding.most */
-
-/* Mode replace: the bytes come out as they are, and are looked at afterwards. Where they are not UTF-8 fewer
- * tokens are tried, and few ones are put one after another; but an unfinished character at their end just
- * waits for the rest. */
+/* Mode replace: the bytes come out as they are, some thousand at a time, and are looked at afterwards. From the
+ * first that are no UTF-8 on they are put again. */
 static size_t put_checked(decoding *d, size_t i, size_t end) {
     uint8_t own[4096];
     target *t = &d->t;
     bool has_room = t->n <= t->cap && t->cap - t->n >= sizeof own;
     uint8_t *out = has_room ? t->out + t->n : own;
     size_t n;
-    end = end - i < d->most ? end : i + d->most;
-    end = dstok__rows_copy(&d->rows, i, end, out, has_room ? t->cap - t->n : sizeof own, &n);
+    i = dstok__rows_copy(&d->rows, i, end, out, sizeof own, &n);
     size_t good = d->utf8_check(out, n);
-    if (good < n && open_tail(out, n) != n - good) {
-        d->most = FEW;
-        if (end - i > FEW) return i;
-        for (; i < end; i++) put_token(d, i);
-        return end;
-    }
-    d->most = d->most < MANY ? 2 * d->most : MANY;
-    d->p.n = n - good;
-    memcpy(d->p.bytes, out + good, d->p.n);
     if (has_room) {
         t->n += good;
     } else {
         put_now(t, own, good);
     }
-    return end;
+    if (good < n) { /* maybe only because the last character goes on in the next token */
+        memmove(own, out + good, n - good);
+        put_text(t, &d->p, own, n - good);
+    }
+    return i;
 }
 
 /* Puts tokens from i on as long as that is easy; returns the index behind them, which may be i. */
@@ -399,7 +389,6 @@ static void set_plan(decoding *d) {
     d->t.strip_n = dstok__utf8_put(d->t.strip, plan->strip_char);
     d->t.strip_start = plan->strip_start;
     d->t.strip_stop = plan->strip_stop;
-    d->most = MANY;
     d->rows = (dstok__rows){.t = &d->tok->t,
                             .rows = d->tok->rows,
                             .n_rows = d->tok->n_rows,
