@@ -334,7 +334,7 @@ static const struct contradiction {
 } contradictions[] = {
     {0, DSTOK__MODEL_MERGES, 0, 0, false, NULL},
     {0, DSTOK__MODEL_SCORES, 0, 0, false, "its model"},
-    {0, DSTOK__MODEL_MERGES, DSTOK__T_LATE_FALLBACK, DSTOK__T_PLAIN_ATOMS, false, "its model"},
+    {0, DSTOK__MODEL_MERGES, DSTOK__T_LATE_FALLBACK, DSTOK__T_PLAIN_ATOMS, false, "a table"},
     {0, DSTOK__MODEL_RANKS, DSTOK__T_UNUSED, 0, false, "its model"},
     {0, DSTOK__MODEL_MERGES, DSTOK__T_CHAR_ATOMS, 0, false, "its model"},
     {1, DSTOK__MODEL_MERGES, 0, 0, false, NULL},

@@ -15,31 +15,32 @@ typedef dstok__symbol symbol;
 
 /* ---- the naive version ---- */
 
-/* The pair of symbols i and i + 1, or NULL; a split is noted where the flags ask for it. */
-static const dstok__pair *look(const dstok__merge_rules *r, const symbol *s, size_t n, size_t i, bool note) {
-    if (i + 1 >= n) return NULL;
-    const dstok__pair *p = dstok__pairs_get(r->pairs, s[i].id, s[i + 1].id);
-    if (p->rank == DSTOK__NO_RANK) return NULL;
-    if (note && (r->flags[p->product] & r->noted)) {
-        r->splits[p->product] = (dstok__split){s[i].id, s[i + 1].id};
+/* What symbols i and i + 1 merge to; a split is noted where the flags ask for it. */
+static dstok__found look(const dstok__merge_rules *r, const symbol *s, size_t n, size_t i, bool note) {
+    dstok__found none = {DSTOK__NO_RANK, 0};
+    if (i + 1 >= n) return none;
+    dstok__found p = dstok__pairs_get(r->pairs, s[i].id, s[i + 1].id);
+    if (p.rank == DSTOK__NO_RANK) return none;
+    if (note && (r->flags[p.product] & r->noted)) {
+        r->splits[p.product] = (dstok__split){s[i].id, s[i + 1].id};
     }
-    return r->flags[p->product] & r->refused ? NULL : p;
+    return r->flags[p.product] & r->refused ? none : p;
 }
 
 /* As SentencePiece, a split is noted when two symbols become neighbours: first to the left, then to the right. */
 static void naive(const dstok__merge_rules *r, symbol *s, size_t *n) {
     for (size_t i = 0; i < *n; i++) look(r, s, *n, i, true);
     for (;;) {
-        const dstok__pair *best = NULL;
+        dstok__found best = {DSTOK__NO_RANK, 0};
         size_t at = 0;
         for (size_t i = 0; i + 1 < *n; i++) {
-            const dstok__pair *p = look(r, s, *n, i, false);
-            if (p == NULL || (best != NULL && p->rank >= best->rank)) continue;
+            dstok__found p = look(r, s, *n, i, false);
+            if (p.rank >= best.rank) continue;
             best = p;
             at = i;
         }
-        if (best == NULL) return;
-        s[at].id = best->product;
+        if (best.rank == DSTOK__NO_RANK) return;
+        s[at].id = best.product;
         s[at].end = s[at + 1].end;
         memmove(&s[at + 1], &s[at + 2], (*n - at - 2) * sizeof *s);
         --*n;
@@ -147,8 +148,8 @@ static void test_known(void) {
     check_run(&p, 5, (const uint32_t[]){2, 3}, 2);
     check_run(&p, 7, (const uint32_t[]){2, 2, 3}, 3);
     CHECK(!dstok__pairs_put(&p, 0, 0, 7, 9)); /* the same pair again: the last one counts */
-    CHECK_EQ(dstok__pairs_get(&p, 0, 0)->product, 9);
-    CHECK_EQ(dstok__pairs_get(&p, 0, 1)->rank, DSTOK__NO_RANK);
+    CHECK_EQ(dstok__pairs_get(&p, 0, 0).product, 9);
+    CHECK_EQ(dstok__pairs_get(&p, 0, 1).rank, DSTOK__NO_RANK);
     dstok__pairs_free(&p);
 }
 

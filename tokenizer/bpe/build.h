@@ -31,6 +31,9 @@ dstok_status dstok__build_zeroed(dstok__build *b, dstok__section section, size_t
 /* All pairs that merge, by the rule of the model (build_pairs.c). After the texts of all tokens. */
 dstok_status dstok__build_pairs(dstok__build *b);
 
+/* The finished table of pairs (build_pairs.c). */
+dstok__pairs dstok__build_pairs_view(const dstok__build *b);
+
 /* The table from texts to ids (build_pairs.c). After the pairs, which may add bare characters. */
 dstok_status dstok__build_slots(dstok__build *b);
 

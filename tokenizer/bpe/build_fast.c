@@ -21,10 +21,7 @@ static dstok_status symbols_of(dstok__build *b, dstok__merge_scratch *m, const u
 }
 
 static dstok_status flag_whole(dstok__build *b, dstok__merge_scratch *m) {
-    const dstok__buf *slots = &b->sections[DSTOK__S_PAIRS];
-    dstok__pairs pairs = {.slots = (dstok__pair *)(void *)slots->data,
-                          .cap = slots->len / sizeof(dstok__pair),
-                          .seed = b->head.seed};
+    dstok__pairs pairs = dstok__build_pairs_view(b);
     dstok__merge_rules rules = {.pairs = &pairs, .flags = dstok__build_flags(b)};
     const dstok__ref *texts = (const dstok__ref *)(const void *)b->sections[DSTOK__S_TEXTS].data;
     bool all = true;

@@ -37,25 +37,25 @@ dstok_status dstok__merge_reserve(dstok__merge_scratch *s, size_t n) {
 
 typedef dstok__merge_rules rules;
 
-static inline const dstok__pair *find_pair(const rules *r, uint32_t left, uint32_t right, uint32_t *rank) {
-    const dstok__pair *p = dstok__pairs_get(r->pairs, left, right);
-    *rank = p->rank;
-    if (r->refused != 0 && p->rank != DSTOK__NO_RANK && (r->flags[p->product] & r->refused))
+static inline dstok__found find_pair(const rules *r, uint32_t left, uint32_t right, uint32_t *rank) {
+    dstok__found p = dstok__pairs_get(r->pairs, left, right);
+    *rank = p.rank;
+    if (r->refused != 0 && p.rank != DSTOK__NO_RANK && (r->flags[p.product] & r->refused))
         *rank = DSTOK__NO_RANK;
     return p;
 }
 
 /* The same when two symbols become neighbours, which is noted. */
-static inline const dstok__pair *look_up(const rules *r, uint32_t left, uint32_t right, uint32_t *rank) {
-    const dstok__pair *p = find_pair(r, left, right, rank);
-    if (r->noted != 0 && p->rank != DSTOK__NO_RANK && (r->flags[p->product] & r->noted))
-        r->splits[p->product] = (dstok__split){left, right};
+static inline dstok__found look_up(const rules *r, uint32_t left, uint32_t right, uint32_t *rank) {
+    dstok__found p = find_pair(r, left, right, rank);
+    if (r->noted != 0 && p.rank != DSTOK__NO_RANK && (r->flags[p.product] & r->noted))
+        r->splits[p.product] = (dstok__split){left, right};
     return p;
 }
 
 static size_t merge_short(dstok__symbol *s, const rules *r, size_t n) {
     uint32_t rank[SHORT], product[SHORT]; /* of the pair (i, i + 1) */
-    for (size_t i = 0; i + 1 < n; i++) product[i] = look_up(r, s[i].id, s[i + 1].id, &rank[i])->product;
+    for (size_t i = 0; i + 1 < n; i++) product[i] = look_up(r, s[i].id, s[i + 1].id, &rank[i]).product;
     while (n > 1) {
         size_t best = 0;
         for (size_t i = 1; i + 1 < n; i++) {
@@ -66,11 +66,11 @@ static size_t merge_short(dstok__symbol *s, const rules *r, size_t n) {
         s[best].end = s[best + 1].end;
         n--;
         memmove(&s[best + 1], &s[best + 2], (n - best - 1) * sizeof *s);
-        if (best > 0) product[best - 1] = look_up(r, s[best - 1].id, s[best].id, &rank[best - 1])->product;
+        if (best > 0) product[best - 1] = look_up(r, s[best - 1].id, s[best].id, &rank[best - 1]).product;
         if (best + 1 < n) {
             memmove(&rank[best + 1], &rank[best + 2], (n - best - 2) * sizeof *rank);
             memmove(&product[best + 1], &product[best + 2], (n - best - 2) * sizeof *product);
-            product[best] = look_up(r, s[best].id, s[best + 1].id, &rank[best])->product;
+            product[best] = look_up(r, s[best].id, s[best + 1].id, &rank[best]).product;
         }
     }
     return n;
@@ -152,8 +152,8 @@ static size_t merge_long(dstok__merge_scratch *scratch, const rules *r, size_t n
         if (n_heap > 0) sift_down(heap, n_heap, 0);
         uint32_t j = links[i].next;
         if (j == NONE || j == i) continue;
-        const dstok__pair *pair = find_pair(r, s[i].id, s[j].id, &rank);
-        if (rank == wanted) n_heap = apply(s, links, heap, n_heap, r, i, pair->product);
+        dstok__found pair = find_pair(r, s[i].id, s[j].id, &rank);
+        if (rank == wanted) n_heap = apply(s, links, heap, n_heap, r, i, pair.product);
     }
     size_t left = 0;
     for (uint32_t i = 0; i != NONE; i = links[i].next) s[left++] = s[i];

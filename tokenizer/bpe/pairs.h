@@ -12,14 +12,22 @@ typedef struct dstok__pair {
     uint32_t rank, product;
 } dstok__pair;
 
-/* Open addressing with linear probing, at most two thirds full; a free slot has rank DSTOK__NO_RANK. The slots may be
- * part of a tokenizer's tables (tables.h); then they are only read. */
+/* Open addressing with linear probing, at most two thirds full; a free slot has rank DSTOK__NO_RANK. The
+ * slots may be part of a tokenizer's tables (tables.h); then they are only read. There the same table may
+ * be packed: slots of eight bytes, left << 44 | right << 24 | rank, and the products by rank. Half the size
+ * is what counts: a lookup is a miss of the nearer caches. */
 typedef struct dstok__pairs {
     const dstok_alloc *al;
     dstok__pair *slots;
     size_t cap, count; /* cap < 2^32 */
     uint64_t seed;     /* of the hash: differs from table to table, so that no file can be made to collide */
+    const uint64_t *packed;   /* cap slots; NULL: not packed */
+    const uint32_t *products; /* by rank */
 } dstok__pairs;
+
+#define DSTOK__PACKED_FREE  UINT64_MAX
+#define DSTOK__PACKED_IDS   ((1u << 20) - 1) /* ids that fit are below it */
+#define DSTOK__PACKED_RANKS (1u << 24)       /* ... and ranks */
 
 /* All slots free. */
 void dstok__pairs_clear(dstok__pairs *p);
@@ -42,12 +50,31 @@ static inline size_t dstok__pair_home(uint64_t key, uint64_t seed, size_t cap) {
     return (size_t)((key >> 32) * cap >> 32);
 }
 
-/* The pair's slot; its rank is DSTOK__NO_RANK when the two do not merge. */
-static inline const dstok__pair *dstok__pairs_get(const dstok__pairs *p, uint32_t left, uint32_t right) {
+/* The rank of a pair in a packed table. */
+static inline uint32_t dstok__packed_rank(const dstok__pairs *p, uint32_t left, uint32_t right) {
+    uint64_t key = (uint64_t)left << 20 | right;
+    for (size_t i = dstok__pair_home(key, p->seed, p->cap);; i = i + 1 == p->cap ? 0 : i + 1) {
+        uint64_t slot = p->packed[i];
+        if (slot >> 24 == key) return (uint32_t)slot & (DSTOK__PACKED_RANKS - 1);
+        if (slot == DSTOK__PACKED_FREE) return DSTOK__NO_RANK;
+    }
+}
+
+/* What two symbols merge to; rank = DSTOK__NO_RANK: they do not. */
+typedef struct dstok__found {
+    uint32_t rank, product;
+} dstok__found;
+
+static inline dstok__found dstok__pairs_get(const dstok__pairs *p, uint32_t left, uint32_t right) {
+    if (p->packed != NULL) {
+        uint32_t rank = dstok__packed_rank(p, left, right);
+        return (dstok__found){rank, rank == DSTOK__NO_RANK ? 0 : p->products[rank]};
+    }
     uint64_t key = (uint64_t)left << 32 | right;
     for (size_t i = dstok__pair_home(key, p->seed, p->cap);; i = i + 1 == p->cap ? 0 : i + 1) {
         const dstok__pair *slot = &p->slots[i];
-        if (slot->key == key || slot->rank == DSTOK__NO_RANK) return slot;
+        if (slot->key == key || slot->rank == DSTOK__NO_RANK)
+            return (dstok__found){slot->rank, slot->product};
     }
 }
 

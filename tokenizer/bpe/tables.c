@@ -70,6 +70,14 @@ static dstok_status check_head(const opening *o, bool is_file) {
     return DSTOK_OK;
 }
 
+/* One of the two tables of pairs is there. */
+static bool is_pair_table(const dstok__head *h) {
+    uint64_t plain = h->sections[DSTOK__S_PAIRS].n, packed = h->sections[DSTOK__S_PACKED].n;
+    if (packed == 0) return plain > 0 && plain <= UINT32_MAX;
+    return plain == 0 && packed <= UINT32_MAX && h->n_ids <= DSTOK__PACKED_IDS &&
+           (h->options & DSTOK__T_PLAIN_ATOMS) != 0;
+}
+
 /* Words of the table of pairs: none, or a power of two in bounds. */
 static bool is_cut_size(uint64_t n) {
     return n == 0 || ((n & (n - 1)) == 0 && n >= (uint64_t)1 << (DSTOK__MIN_CUT_BITS - 6) &&
@@ -91,8 +99,7 @@ static dstok_status check_places(const opening *o) {
         s[DSTOK__S_TEMPLATE].n > DSTOK__MAX_TEMPLATE || s[DSTOK__S_ADDED].n > DSTOK__MAX_ADDED ||
         s[DSTOK__S_RAW].n > DSTOK__MAX_ADDED || s[DSTOK__S_NORMALIZED].n > DSTOK__MAX_ADDED)
         return bad(o, "the length of a list");
-    if (s[DSTOK__S_SLOTS].n == 0 || s[DSTOK__S_SLOTS].n > UINT32_MAX || s[DSTOK__S_PAIRS].n == 0 ||
-        s[DSTOK__S_PAIRS].n > UINT32_MAX || s[DSTOK__S_WORDS].n != 2 + s[DSTOK__S_STEPS].n)
+    if (s[DSTOK__S_SLOTS].n == 0 || s[DSTOK__S_SLOTS].n > UINT32_MAX || !is_pair_table(h) || s[DSTOK__S_WORDS].n != 2 + s[DSTOK__S_STEPS].n)
         return bad(o, "the length of a table");
     if (s[DSTOK__S_CUT_OPEN].n != (s[DSTOK__S_CUT_PAIRS].n > 0 ? DSTOK__OPEN_SIZE : 0) ||
         !is_cut_size(s[DSTOK__S_CUT_PAIRS].n))
@@ -117,10 +124,13 @@ static void set_views(dstok__tables *t) {
     t->steps = VIEW(DSTOK__S_STEPS);
     t->warnings = VIEW(DSTOK__S_WARNINGS);
     t->words = VIEW(DSTOK__S_WORDS);
+    bool packed = s[DSTOK__S_PACKED].n > 0;
     t->pairs = (dstok__pairs){.slots = (dstok__pair *)(uintptr_t)(t->block + s[DSTOK__S_PAIRS].at),
-                              .cap = (size_t)s[DSTOK__S_PAIRS].n,
+                              .cap = (size_t)s[packed ? DSTOK__S_PACKED : DSTOK__S_PAIRS].n,
                               .count = t->head->n_merges,
-                              .seed = t->head->seed};
+                              .seed = t->head->seed,
+                              .packed = packed ? VIEW(DSTOK__S_PACKED) : NULL,
+                              .products = VIEW(DSTOK__S_PRODUCTS)};
     uint64_t words = s[DSTOK__S_CUT_PAIRS].n;
     t->cuts = (dstok__cuts){.pairs = words > 0 ? VIEW(DSTOK__S_CUT_PAIRS) : NULL,
                             .shift = words > 0 ? 58 - (unsigned)__builtin_ctzll(words) : 0,
@@ -201,7 +211,21 @@ static dstok_status check_slots(const opening *o) {
     return judge(o, &v, head, n, (uint64_t)o->t->head->n_ids + o->t->head->n_bare, "texts");
 }
 
+static dstok_status check_packed(const opening *o) {
+    const uint64_t *packed = o->t->pairs.packed;
+    const uint32_t *products = o->t->pairs.products;
+    size_t n = o->t->pairs.cap, n_products = dstok__tables_n(o->t, DSTOK__S_PRODUCTS), head = 0;
+    survey v = {0, 0, 0}, p = {0, 0, 0};
+    while (head < n && packed[head] != DSTOK__PACKED_FREE) head++;
+    for (size_t i = 0; i < n; i++)
+        look_at(&v, packed[i] != DSTOK__PACKED_FREE, (uint32_t)packed[i] & (DSTOK__PACKED_RANKS - 1));
+    for (size_t i = 0; i < n_products; i++) look_at(&p, true, products[i]);
+    if (p.ids > o->t->head->n_ids) return bad(o, "the product of a merge");
+    return judge(o, &v, head, n, n_products, "pairs");
+}
+
 static dstok_status check_pairs(const opening *o) {
+    if (o->t->pairs.packed != NULL) return check_packed(o);
     const dstok__pair *pairs = o->t->pairs.slots;
     size_t n = o->t->pairs.cap, head = 0;
     survey v = {0, 0, 0};

@@ -54,6 +54,8 @@ typedef enum dstok__section {
     DSTOK__S_STEPS,      /* dstok__op_row */
     DSTOK__S_WARNINGS,   /* dstok__ref; these strings and the next have a NUL behind them */
     DSTOK__S_WORDS,      /* dstok__ref: the format, the normaliser, each step, in words */
+    DSTOK__S_PACKED,     /* uint64_t: the pairs packed (pairs.h); then DSTOK__S_PAIRS is empty */
+    DSTOK__S_PRODUCTS,   /* uint32_t by rank */
     DSTOK__S_CUT_PAIRS,  /* uint64_t: see cuts.h; empty where nothing is cut */
     DSTOK__S_CUT_OPEN,   /* uint8_t: see cuts.h */
     DSTOK__N_SECTIONS
@@ -106,7 +108,7 @@ typedef struct dstok__head {
         1, sizeof(dstok__ref), sizeof(dstok__ref), 1, sizeof(dstok__slot), sizeof(dstok__pair),              \
             sizeof(dstok__added_row), sizeof(dstok__added_row), sizeof(dstok__added_row), sizeof(uint32_t),  \
             sizeof(dstok__op_row), sizeof(dstok__op_row), sizeof(dstok__ref), sizeof(dstok__ref),            \
-            sizeof(uint64_t), 1                                                                              \
+            sizeof(uint64_t), sizeof(uint32_t), sizeof(uint64_t), 1                                                                              \
     }
 
 /* Flags by id that are not public. */

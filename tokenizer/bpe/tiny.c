@@ -10,58 +10,55 @@ void dstok__memo_clear(dstok__memo *m) {
     for (size_t i = 0; i < sizeof m->pairs / sizeof *m->pairs; i++) m->pairs[i].key = NO_PAIR;
 }
 
-static inline const dstok__pair *look_up(dstok__memo *m, const dstok__pairs *pairs, uint32_t left,
-                                         uint32_t right) {
+static inline uint32_t rank_of(dstok__memo *m, const dstok__pairs *pairs, uint32_t left, uint32_t right) {
     uint64_t key = (uint64_t)left << 32 | right;
-    dstok__pair *memo =
-        &m->pairs[(left * 0x9E3779B97F4A7C15u + right * 0xD6E8FEB86659FD93u) >> (64 - DSTOK__MEMO_BITS)];
-    if (memo->key == key) return memo;
-    const dstok__pair *found = dstok__pairs_get(pairs, left, right);
-    *memo = (dstok__pair){key, found->rank, found->product};
-    return memo;
+    size_t at = (left * 0x9E3779B97F4A7C15u + right * 0xD6E8FEB86659FD93u) >> (64 - DSTOK__MEMO_BITS);
+    if (m->pairs[at].key != key) {
+        m->pairs[at].key = key;
+        m->pairs[at].rank = pairs->packed != NULL ? dstok__packed_rank(pairs, left, right)
+                                                  : dstok__pairs_get(pairs, left, right).rank;
+    }
+    return (uint32_t)m->pairs[at].rank;
 }
 
-/* The merge of the symbols at i and behind it: rank << 4 | i, so that the least is the one to make first. */
-typedef struct merges {
-    uint64_t order[DSTOK__TINY];
-    uint32_t product[DSTOK__TINY];
-} merges;
+/* The merges of the symbols at i and behind: rank << 4 | i, so that the least is the one to make first. */
+static inline uint64_t ask(dstok__memo *m, const dstok__pairs *pairs, const uint32_t *ids, unsigned i,
+                           unsigned j) {
+    return (uint64_t)rank_of(m, pairs, ids[i], ids[j]) << 4 | i;
+}
 
-static inline void ask(merges *g, dstok__memo *m, const dstok__pairs *pairs, const uint32_t *ids, unsigned i,
-                       unsigned j) {
-    const dstok__pair *pair = look_up(m, pairs, ids[i], ids[j]);
-    g->order[i] = (uint64_t)pair->rank << 4 | i;
-    g->product[i] = pair->product;
+/* What the symbol at i and the one at j, whose rank is known, merge to. */
+static inline uint32_t product_of(const dstok__pairs *pairs, uint32_t rank, const uint32_t *ids, unsigned i,
+                                  unsigned j) {
+    return pairs->packed != NULL ? pairs->products[rank] : dstok__pairs_get(pairs, ids[i], ids[j]).product;
 }
 
 #define NOTHING ((uint64_t)DSTOK__NO_RANK << 4) /* and all above it */
 
-static inline uint64_t least(const merges *g, size_t n) {
-    uint64_t best = g->order[0];
-    for (size_t i = 1; i < n; i++) best = g->order[i] < best ? g->order[i] : best;
+static inline uint64_t least(const uint64_t *order, size_t n) {
+    uint64_t best = order[0];
+    for (size_t i = 1; i < n; i++) best = order[i] < best ? order[i] : best;
     return best;
 }
 
 size_t dstok__tiny_merge(dstok__memo *m, const dstok__pairs *pairs, uint32_t *ids, size_t n) {
-    merges g;
+    uint64_t order[DSTOK__TINY];
     uint32_t alive = (1u << n) - 1; /* bit i: a symbol begins at i */
-    for (unsigned i = 0; i + 1 < n; i++) ask(&g, m, pairs, ids, i, i + 1);
-    g.order[n - 1] = NOTHING;
-    for (uint64_t best; (best = least(&g, n)) < NOTHING;) {
+    for (unsigned i = 0; i + 1 < n; i++) order[i] = ask(m, pairs, ids, i, i + 1);
+    order[n - 1] = NOTHING;
+    for (uint64_t best; (best = least(order, n)) < NOTHING;) {
         unsigned i = (unsigned)best & (DSTOK__TINY - 1);
-        uint32_t behind = alive >> (i + 1) << (i + 1);
+        uint32_t behind = alive >> (i + 1) << (i + 1), before = alive & ((1u << i) - 1);
         unsigned j = (unsigned)__builtin_ctz(behind);
-        ids[i] = g.product[i];
+        ids[i] = product_of(pairs, (uint32_t)(best >> 4), ids, i, j);
         alive &= ~(1u << j);
-        g.order[j] = NOTHING;
+        order[j] = NOTHING;
         behind &= behind - 1;
-        if (behind != 0) {
-            ask(&g, m, pairs, ids, i, (unsigned)__builtin_ctz(behind));
-        } else {
-            g.order[i] = NOTHING;
+        order[i] = behind != 0 ? ask(m, pairs, ids, i, (unsigned)__builtin_ctz(behind)) : NOTHING;
+        if (before != 0) {
+            unsigned k = 31 - (unsigned)__builtin_clz(before);
+            order[k] = ask(m, pairs, ids, k, i);
         }
-        uint32_t before = alive & ((1u << i) - 1);
-        if (before != 0) ask(&g, m, pairs, ids, 31 - (unsigned)__builtin_clz(before), i);
     }
     size_t left = 0;
     for (; alive != 0; alive &= alive - 1) ids[left++] = ids[__builtin_ctz(alive)];

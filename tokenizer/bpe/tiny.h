@@ -9,9 +9,12 @@
 #define DSTOK__TINY      16u /* bytes of the longest such piece */
 #define DSTOK__MEMO_BITS 12u /* 2^12 pairs, 64 KiB */
 
-/* Pairs asked lately, by hash; those that do not merge, too. */
+/* Ranks of pairs asked lately, by hash; of those that do not merge, too. */
 typedef struct dstok__memo {
-    dstok__pair pairs[1u << DSTOK__MEMO_BITS];
+    struct {
+        uint64_t key; /* left << 32 | right */
+        uint64_t rank;
+    } pairs[1u << DSTOK__MEMO_BITS];
 } dstok__memo;
 
 void dstok__memo_clear(dstok__memo *m);
