@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From what a vocabulary file says to the tables: ids and their flags, added tokens, operations; then one block. */
+/* From what a vocabulary file says to the tables: ids and their flags, added tokens, operations; then one
+ * block. */
 #include "build.h"
 
 #include <stdio.h>
@@ -138,7 +139,8 @@ typedef struct normalising {
     dstok__normalized text;
 } normalising;
 
-/* The reference finds it between any two bytes: it cuts the text there, inside of characters, too, where it fails. */
+/* The reference finds it between any two bytes: it cuts the text there, inside of characters, too, where it
+ * fails. */
 static dstok_status refuse_empty(const dstok__build *b, const dstok__added *a) {
     char quoted[80];
     return dstok__fail(b->err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET, 0,
@@ -306,7 +308,8 @@ static dstok_status assemble(dstok__build *b, uint8_t **block, size_t *n) {
             b->sections[i].len = 0;
             continue;
         }
-        at = (at + 7) & ~(uint64_t)7;
+        uint64_t align = i == DSTOK__S_PACKED ? 64 : 8; /* its lines are cache lines */
+        at = (at + align - 1) & ~(align - 1);
         b->head.sections[i] = (dstok__place){at, b->sections[i].len / sizes[i]};
         at += b->sections[i].len;
     }

@@ -24,7 +24,6 @@ static dstok_status flag_whole(dstok__build *b, dstok__merge_scratch *m) {
     dstok__pairs pairs = dstok__build_pairs_view(b);
     dstok__merge_rules rules = {.pairs = &pairs, .flags = dstok__build_flags(b)};
     const dstok__ref *texts = (const dstok__ref *)(const void *)b->sections[DSTOK__S_TEXTS].data;
-    bool all = true;
     for (uint32_t id = 0; id < b->head.n_ids; id++) {
         const uint8_t *text = b->sections[DSTOK__S_STRINGS].data + texts[id].at;
         size_t left = 0;
@@ -32,13 +31,8 @@ static dstok_status flag_whole(dstok__build *b, dstok__merge_scratch *m) {
         if (texts[id].n == 0) continue;
         DSTOK_TRY(symbols_of(b, m, text, texts[id].n, &known));
         if (known) DSTOK_TRY(dstok__merge_run(m, &rules, texts[id].n, &left));
-        if (left == 1 && m->symbols[0].id == id) {
-            dstok__build_flags(b)[id] |= DSTOK__TOKEN_WHOLE;
-        } else {
-            all = false;
-        }
+        if (left == 1 && m->symbols[0].id == id) dstok__build_flags(b)[id] |= DSTOK__TOKEN_WHOLE;
     }
-    if (all) b->head.options |= DSTOK__T_ALL_WHOLE;
     return DSTOK_OK;
 }
 

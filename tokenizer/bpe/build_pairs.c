@@ -144,10 +144,10 @@ static uint32_t ranks_of(const dstok__pairs *table) {
     return n;
 }
 
-static void put_packed(uint64_t *slots, const dstok__pairs *table, const dstok__pair *p) {
+static void put_packed(uint64_t *slots, size_t cap, uint64_t seed, const dstok__pair *p) {
     uint64_t key = p->key >> 32 << 20 | (uint32_t)p->key;
-    size_t i = dstok__pair_home(key, table->seed, table->cap);
-    while (slots[i] != DSTOK__PACKED_FREE) i = i + 1 == table->cap ? 0 : i + 1;
+    size_t i = dstok__packed_home(key, seed, cap);
+    while (slots[i] != DSTOK__PACKED_FREE) i = i + 1 == cap ? 0 : i + 1;
     slots[i] = key << 24 | p->rank;
 }
 
@@ -163,11 +163,12 @@ static dstok_status pack(dstok__build *b, const dstok__pairs *table) {
         products->len = 0;
         return DSTOK_OK;
     }
-    DSTOK_TRY(dstok__build_zeroed(b, DSTOK__S_PACKED, table->cap, sizeof(uint64_t)));
+    size_t cap = table->cap / DSTOK__PACKED_LINE * DSTOK__PACKED_LINE + DSTOK__PACKED_LINE;
+    DSTOK_TRY(dstok__build_zeroed(b, DSTOK__S_PACKED, cap, sizeof(uint64_t)));
     uint64_t *slots = (uint64_t *)(void *)packed->data;
-    for (size_t i = 0; i < table->cap; i++) slots[i] = DSTOK__PACKED_FREE;
+    for (size_t i = 0; i < cap; i++) slots[i] = DSTOK__PACKED_FREE;
     for (size_t i = 0; i < table->cap; i++)
-        if (table->slots[i].rank != DSTOK__NO_RANK) put_packed(slots, table, &table->slots[i]);
+        if (table->slots[i].rank != DSTOK__NO_RANK) put_packed(slots, cap, table->seed, &table->slots[i]);
     b->sections[DSTOK__S_PAIRS].len = 0;
     return DSTOK_OK;
 }

@@ -179,7 +179,8 @@ static void put_without(decoding *d, const uint8_t *text, size_t n, const uint8_
     put_part(d, text + from, n - from);
 }
 
-/* Whether a token loses its leading blank, as in SentencePiece: the first one, or all until something has come out. */
+/* Whether a token loses its leading blank, as in SentencePiece: the first one, or all until something has
+ * come out. */
 static bool loses_blank(decoding *d, uint32_t id, uint32_t n) {
     dstok__ref ref = d->tok->t.texts[id];
     uint32_t mode = d->tok->plan->spm_strip;
@@ -234,8 +235,8 @@ static bool is_byte_token(const decoding *d, size_t i) {
            d->tok->t.tokens[d->ids[i]].n == 1;
 }
 
-/* The next byte of a run, and *i behind it; false at the end of the run. Tokens that are left out do not end it, but
- * in SentencePiece. */
+/* The next byte of a run, and *i behind it; false at the end of the run. Tokens that are left out do not
+ * end it, but in SentencePiece. */
 static bool next_byte(const decoding *d, size_t *i, uint8_t *byte) {
     uint32_t unused;
     while (!d->tok->plan->spm_bytes && *i < d->n && is_known(d, *i) && !is_shown(d, *i)) ++*i;
@@ -273,9 +274,9 @@ static void put_run_bytes(decoding *d, const uint8_t *bytes, size_t n) {
         put(&d->t, replacement, sizeof replacement);
 }
 
-/* A run of byte tokens, as the references show it: Hugging Face its text when all of it is UTF-8, else U+FFFD for each
- * byte; SentencePiece each character that is, and U+FFFD for each other byte. In the other modes the bytes stay.
- * Returns the index behind the run. */
+/* A run of byte tokens, as the references show it: Hugging Face its text when all of it is UTF-8, else
+ * U+FFFD for each byte; SentencePiece each character that is, and U+FFFD for each other byte. In the other
+ * modes the bytes stay. Returns the index behind the run. */
 static size_t put_byte_run(decoding *d, size_t begin) {
     bool is_text = true, is_spm = d->tok->plan->spm_bytes != 0;
     uint8_t bytes[4];

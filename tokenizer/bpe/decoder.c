@@ -161,7 +161,8 @@ dstok_status dstok__dec_plan_make(const dstok__dec *decs, size_t n, dstok__dec_p
     *plan = (dstok__dec_plan){.strip_char = ' '};
     for (size_t i = 0; i < n; i++) {
         DSTOK_TRY(plan_step(&p, &decs[i], err));
-        /* The first (or last) token is worked out from its own text again, so nothing else may have changed that. */
+        /* The first (or last) token is worked out from its own text again, so nothing else may have changed
+         * that. */
         if (p.has_place && p.has_others)
             return refuse(&decs[i], " together with a step that looks at a token's place", err);
     }
@@ -210,8 +211,8 @@ static dstok_status put_bytes(const char *text, size_t n, dstok__buf *out) {
     return DSTOK_OK;
 }
 
-/* One step of a token's text[0, n) appended to out. *is_byte: the text is the one byte of a byte token, which no later
- * step changes. */
+/* One step of a token's text[0, n) appended to out. *is_byte: the text is the one byte of a byte token,
+ * which no later step changes. */
 static dstok_status apply(const dstok__dec *d, bool is_fused, const char *text, size_t n, dstok__buf *out,
                           bool *is_byte) {
     int byte;

@@ -30,8 +30,8 @@ typedef struct dstok__dec {
 
 #define DSTOK__MAX_DECS 16
 
-/* What a list of steps comes to: each token has its own bytes, and these rules hold for the whole. It is part of
- * compiled vocabularies, so all fields have a fixed width and no pointers. */
+/* What a list of steps comes to: each token has its own bytes, and these rules hold for the whole. It is
+ * part of compiled vocabularies, so all fields have a fixed width and no pointers. */
 typedef struct dstok__dec_plan {
     uint32_t strip_start, strip_stop; /* at most so many of strip_char off the ends of the whole text */
     uint32_t strip_char;              /* code point */
@@ -49,8 +49,8 @@ typedef struct dstok__dec_plan {
 /* Works out the plan. E_UNSUPPORTED (err->text names the step) where a list cannot be brought to this form. */
 dstok_status dstok__dec_plan_make(const dstok__dec *decs, size_t n, dstok__dec_plan *plan, dstok_error *err);
 
-/* What a token's key (its UTF-8 text in the file, not mapped) becomes by itself under the steps: appended to out.
- * With no steps: the text itself. *is_byte  [out] it became one byte by BYTE_FALLBACK. */
+/* What a token's key (its UTF-8 text in the file, not mapped) becomes by itself under the steps: appended
+ * to out. With no steps: the text itself. *is_byte  [out] it became one byte by BYTE_FALLBACK. */
 dstok_status dstok__dec_token(const dstok__dec *decs, size_t n, const char *key, size_t key_n,
                               dstok__buf *out, bool *is_byte);
 

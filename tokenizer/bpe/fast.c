@@ -27,7 +27,7 @@ static dstok_status merge_bytes(run *r, const uint8_t *text, size_t len, size_t 
     const uint32_t *ids = r->tok->t.head->byte_ids;
     if (len <= DSTOK__TINY) {
         for (size_t i = 0; i < len; i++) r->at[i] = ids[text[i]];
-        *n = dstok__tiny_merge(&r->f->memo, &r->tok->t.pairs, r->at, len);
+        *n = dstok__tiny_merge(&r->tok->t.pairs, r->at, len);
         return DSTOK_OK;
     }
     dstok__merge_scratch *m = &r->j->enc->merge;
@@ -46,8 +46,6 @@ static dstok_status encode_piece(run *r, const uint8_t *text, size_t len, bool i
                                  bool *keep) {
     bool whole_first = (r->tok->options & DSTOK__T_WHOLE_FIRST) != 0;
     *keep = true;
-    if (len <= DSTOK__TINY && (!whole_first || (r->tok->options & DSTOK__T_ALL_WHOLE)))
-        return merge_bytes(r, text, len, n); /* that is no slower */
     uint32_t id = dstok__tables_find(&r->tok->t, text, len);
     if (id < r->tok->n_ids) {
         bool merges = (r->tok->flags[id] & DSTOK__TOKEN_WHOLE) != 0;
@@ -316,7 +314,6 @@ dstok_status dstok__fast_new(const dstok_tokenizer *tok, const dstok__simd *simd
     (*out)->simd = simd;
     (*out)->block = dstok__pretok_family(tok->pretok)->block;
     dstok__cache_init(&(*out)->cache, &tok->al, cache_bytes);
-    dstok__memo_clear(&(*out)->memo);
     return DSTOK_OK;
 }
 

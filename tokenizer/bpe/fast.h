@@ -21,7 +21,6 @@ typedef struct dstok__fast {
     dstok__key keys[DSTOK__BATCH];
     dstok__cached *slots[DSTOK__BATCH];
     dstok__window window;
-    dstok__memo memo;
 } dstok__fast;
 
 /* Is there a fast way for this tokenizer? A family with masks, and merging from bytes that all have a token. */

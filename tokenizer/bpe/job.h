@@ -5,7 +5,8 @@
 
 #include "encoder.h"
 
-/* Where one of the two searches for added tokens is: each goes forward, but the second starts behind the first. */
+/* Where one of the two searches for added tokens is: each goes forward, but the second starts behind the
+ * first. */
 typedef struct dstok__search {
     dstok__map_cursor replaced; /* text -> source */
     size_t segment;             /* the one that the next match may begin in */
@@ -68,8 +69,8 @@ dstok_status dstok__job_push(job *j, uint32_t id, dstok_span span, unsigned flag
  * Hugging Face's text of the pretoken (hf_spans.c). */
 dstok_status dstok__job_push_part(job *j, uint32_t id, size_t begin, size_t end, bool is_partial);
 
-/* Counts a character (or byte) of the pretoken, counted from its begin, that has no token; an error under `strict`
- * (piece.c). */
+/* Counts a character (or byte) of the pretoken, counted from its begin, that has no token; an error under
+ * `strict` (piece.c). */
 dstok_status dstok__job_unknown(job *j, size_t begin, size_t end);
 
 /* The ids of text[0, len), free of added tokens, to the sink, without spans (fast.c). */
@@ -83,7 +84,8 @@ dstok_status dstok__job_pretoken(job *j);
 /* How long a byte of the pretoken is in the text that Hugging Face merges. */
 size_t dstok__hf_width(const job *j, uint8_t byte);
 
-/* The span of a part of that text, of a stretch's range in norm, and of an added token found before normalisation. */
+/* The span of a part of that text, of a stretch's range in norm, and of an added token found before
+ * normalisation. */
 dstok_span dstok__hf_part(job *j, size_t begin, size_t end);
 dstok_span dstok__hf_norm(job *j, size_t begin, size_t end);
 

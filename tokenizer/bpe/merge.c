@@ -13,9 +13,9 @@ struct dstok__link {
 };
 #define NONE UINT32_MAX
 
-/* A pair that may merge: rank << 32 | index of its left symbol, so that comparing numbers gives the order of merging.
- * It is stale when the pair that now begins there has another rank; where the ranks are equal the candidate counts for
- * the pair that is there now. */
+/* A pair that may merge: rank << 32 | index of its left symbol, so that comparing numbers gives the order
+ * of merging. It is stale when the pair that now begins there has another rank; where the ranks are equal
+ * the candidate counts for the pair that is there now. */
 typedef uint64_t candidate;
 
 void dstok__merge_init(dstok__merge_scratch *s, const dstok_alloc *al) {

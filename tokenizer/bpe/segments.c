@@ -4,8 +4,9 @@
 
 #include <stdbool.h>
 
-/* Several tokens may share one range that crosses a border (the bytes of a character that a normaliser made of two), so
- * both ends of the tokens' range go forward on their own: begins and ends of spans never decrease. */
+/* Several tokens may share one range that crosses a border (the bytes of a character that a normaliser made
+ * of two), so both ends of the tokens' range go forward on their own: begins and ends of spans never
+ * decrease. */
 void dstok_segment_table(const dstok_segment *segments, size_t n_segments, const dstok_span *spans, size_t n,
                          dstok_segment_row *rows) {
     uint64_t begin = 0;

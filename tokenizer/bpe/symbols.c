@@ -33,7 +33,8 @@ static dstok_status put(gathering *g, uint32_t id, size_t begin, size_t end, siz
     return DSTOK_OK;
 }
 
-/* Puts the waiting unknown out. Symbols that overtook it share one range with it, so that ranges never decrease. */
+/* Puts the waiting unknown out. Symbols that overtook it share one range with it, so that ranges never
+ * decrease. */
 static dstok_status flush_unknown(gathering *g) {
     if (!g->has_unknown) return DSTOK_OK;
     g->has_unknown = false;
@@ -83,7 +84,8 @@ static dstok_status gather_bytes(gathering *g, const uint8_t *text, size_t n) {
     return flush_unknown(g);
 }
 
-/* A character (or byte) with what the vocabulary puts before and behind it: inner bytes from head on are its own. */
+/* A character (or byte) with what the vocabulary puts before and behind it: inner bytes from head on are
+ * its own. */
 typedef struct atom {
     uint8_t bytes[2 * DSTOK__MAX_AFFIX + 4];
     size_t n, head, width;

@@ -74,8 +74,8 @@ static dstok_status check_head(const opening *o, bool is_file) {
 static bool is_pair_table(const dstok__head *h) {
     uint64_t plain = h->sections[DSTOK__S_PAIRS].n, packed = h->sections[DSTOK__S_PACKED].n;
     if (packed == 0) return plain > 0 && plain <= UINT32_MAX;
-    return plain == 0 && packed <= UINT32_MAX && h->n_ids <= DSTOK__PACKED_IDS &&
-           (h->options & DSTOK__T_PLAIN_ATOMS) != 0;
+    return plain == 0 && packed <= UINT32_MAX && packed % DSTOK__PACKED_LINE == 0 &&
+           h->n_ids <= DSTOK__PACKED_IDS && (h->options & DSTOK__T_PLAIN_ATOMS) != 0;
 }
 
 /* Words of the table of pairs: none, or a power of two in bounds. */
@@ -99,7 +99,8 @@ static dstok_status check_places(const opening *o) {
         s[DSTOK__S_TEMPLATE].n > DSTOK__MAX_TEMPLATE || s[DSTOK__S_ADDED].n > DSTOK__MAX_ADDED ||
         s[DSTOK__S_RAW].n > DSTOK__MAX_ADDED || s[DSTOK__S_NORMALIZED].n > DSTOK__MAX_ADDED)
         return bad(o, "the length of a list");
-    if (s[DSTOK__S_SLOTS].n == 0 || s[DSTOK__S_SLOTS].n > UINT32_MAX || !is_pair_table(h) || s[DSTOK__S_WORDS].n != 2 + s[DSTOK__S_STEPS].n)
+    if (s[DSTOK__S_SLOTS].n == 0 || s[DSTOK__S_SLOTS].n > UINT32_MAX || !is_pair_table(h) ||
+        s[DSTOK__S_WORDS].n != 2 + s[DSTOK__S_STEPS].n)
         return bad(o, "the length of a table");
     if (s[DSTOK__S_CUT_OPEN].n != (s[DSTOK__S_CUT_PAIRS].n > 0 ? DSTOK__OPEN_SIZE : 0) ||
         !is_cut_size(s[DSTOK__S_CUT_PAIRS].n))
@@ -176,8 +177,8 @@ static dstok_status check_ids(const opening *o) {
     return is_id(o, t->head->unk_id) ? DSTOK_OK : bad(o, "the id of the unknown token");
 }
 
-/* Runs of full slots while a table is gone through, and the largest id met. Without branches: whether a slot is full
- * cannot be foreseen. */
+/* Runs of full slots while a table is gone through, and the largest id met. Without branches: whether a
+ * slot is full cannot be foreseen. */
 typedef struct survey {
     size_t run, longest;
     uint64_t ids; /* largest id + 1 */
@@ -190,8 +191,8 @@ static inline void look_at(survey *v, bool is_full, uint32_t id) {
     v->ids = ids > v->ids ? ids : v->ids;
 }
 
-/* A table must have a free slot, and every search in it must end soon. head: full slots at its begin, which go on from
- * those at its end. */
+/* A table must have a free slot, and every search in it must end soon. head: full slots at its begin, which
+ * go on from those at its end. */
 static dstok_status judge(const opening *o, const survey *v, size_t head, size_t n, uint64_t ids,
                           const char *what) {
     if (head == n || v->longest > MAX_RUN || v->run + head > MAX_RUN)

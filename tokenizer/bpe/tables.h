@@ -93,7 +93,6 @@ typedef struct dstok__head {
 #define DSTOK__T_TRIM           64u  /* hf spans leave out blanks at the ends */
 #define DSTOK__T_TRIM_PREFIX    128u /* ... but for one at the begin */
 #define DSTOK__T_UNUSED         256u /* some tokens have DSTOK__TOKEN_UNUSED */
-#define DSTOK__T_ALL_WHOLE      1024u /* every token with a text has DSTOK__TOKEN_WHOLE, added ones aside */
 #define DSTOK__T_PLAIN_ATOMS    512u /* byte atoms without affixes and fallback: byte_ids says all */
 
 #define DSTOK__MAGIC                                                                                         \
