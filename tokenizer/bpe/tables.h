@@ -107,7 +107,7 @@ typedef struct dstok__head {
         1, sizeof(dstok__ref), sizeof(dstok__ref), 1, sizeof(dstok__slot), sizeof(dstok__pair),              \
             sizeof(dstok__added_row), sizeof(dstok__added_row), sizeof(dstok__added_row), sizeof(uint32_t),  \
             sizeof(dstok__op_row), sizeof(dstok__op_row), sizeof(dstok__ref), sizeof(dstok__ref),            \
-            sizeof(uint64_t), sizeof(uint32_t), sizeof(uint64_t), 1                                                                              \
+            sizeof(uint64_t), sizeof(uint32_t), sizeof(uint64_t), 1                                          \
     }
 
 /* Flags by id that are not public. */
