@@ -37,7 +37,9 @@ static void encode(struct pass *p) {
     for (size_t at = 0, n; at < p->len; at += n) {
         n = document(p, at);
         dstok_tokens t;
-        check(dstok_encode_view(p->enc, p->text + at, n, NULL, &t, NULL));
+        dstok_encode_options options = DSTOK_ENCODE_OPTIONS_INIT;
+        options.ids_only = 1;
+        check(dstok_encode_view(p->enc, p->text + at, n, &options, &t, NULL));
         memcpy(p->ids + p->n_ids, t.ids, t.n * sizeof *t.ids);
         p->n_ids += t.n;
         p->ends[p->n_docs++] = p->n_ids;

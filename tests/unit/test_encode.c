@@ -214,6 +214,87 @@ static void test_options(void) {
     close_both();
 }
 
+/* ---- the first tokens, and encoders made with options ---- */
+
+/* The first so many tokens of the result, whatever way leads to it. */
+static void check_first(const char *text, const dstok_encode_options *given, size_t max) {
+    dstok_encode_options options = *given;
+    dstok_tokens all, some;
+    size_t n;
+    CHECK_EQ(dstok_encode_view(enc, text, strlen(text), &options, &all, NULL), DSTOK_OK);
+    uint32_t *ids = malloc((all.n + 1) * sizeof *ids);
+    uint64_t *ends = malloc((all.n + 1) * sizeof *ends);
+    for (size_t i = 0; i < all.n; i++) {
+        ids[i] = all.ids[i];
+        ends[i] = all.spans[i].end;
+    }
+    size_t want = all.n < max ? all.n : max;
+    options.max_tokens = max;
+    CHECK_EQ(dstok_encode_view(enc, text, strlen(text), &options, &some, NULL), DSTOK_OK);
+    CHECK_EQ(some.n, want);
+    for (size_t i = 0; i < want && i < some.n; i++)
+        CHECK(some.ids[i] == ids[i] && some.spans[i].end == ends[i]);
+    CHECK_EQ(dstok_count(enc, text, strlen(text), &options, &n, NULL), DSTOK_OK);
+    CHECK_EQ(n, want);
+    options.ids_only = 1;
+    CHECK_EQ(dstok_encode_view(enc, text, strlen(text), &options, &some, NULL), DSTOK_OK);
+    CHECK(some.n == want && some.spans == NULL && some.flags == NULL &&
+          memcmp(some.ids, ids, want * sizeof *ids) == 0);
+    free(ids);
+    free(ends);
+}
+
+static void test_first(void) {
+    static const char *const texts[] = {"hello world", "<s>hello  \xE4\xB8\x80<s>", "a\xFFxy hello \xC3",
+                                        "x"};
+    fixture f = fixture_words;
+    f.added = "s:<s>\n";
+    open_fixture(&f);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        for (size_t max = 1; max < 12; max++) {
+            dstok_encode_options options = DSTOK_ENCODE_OPTIONS_INIT;
+            options.invalid = DSTOK_INVALID_RAW;
+            options.special = DSTOK_SPECIAL_PARSE;
+            check_first(texts[i], &options, max);
+            options.invalid = DSTOK_INVALID_REPLACE;
+            check_first(texts[i], &options, max);
+            options.span_style = DSTOK_SPANS_HF;
+            check_first(texts[i], &options, max);
+        }
+    }
+    close_both();
+}
+
+static void test_encoder_options(void) {
+    static const size_t sizes[] = {0, 1, 100000, DSTOK_CACHE_DEFAULT};
+    dstok_error err;
+    open_fixture(&fixture_words);
+    for (int simd = DSTOK_SIMD_BEST; simd <= DSTOK_SIMD_NEON; simd++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            dstok_encoder_options options = DSTOK_ENCODER_OPTIONS_INIT;
+            dstok_encoder *other = NULL;
+            size_t n = 0;
+            options.simd = simd;
+            options.cache_bytes = sizes[i];
+            dstok_status status = dstok_encoder_new_with(tok, &options, &other, &err);
+            CHECK_EQ(status, dstok_simd_name(simd) != NULL ? DSTOK_OK : DSTOK_E_UNSUPPORTED);
+            for (int k = 0; k < 3 && status == DSTOK_OK; k++)
+                CHECK(dstok_count(other, "hello hello world", 17, NULL, &n, NULL) == DSTOK_OK && n == 3);
+            dstok_encoder_free(other);
+        }
+    }
+    CHECK(dstok_simd_name(DSTOK_SIMD_SCALAR) != NULL && dstok_simd_name(-1) == NULL &&
+          dstok_simd_name(5) == NULL);
+    dstok_encoder_options wrong = DSTOK_ENCODER_OPTIONS_INIT;
+    dstok_encoder *none = NULL;
+    wrong.simd = 9;
+    CHECK_EQ(dstok_encoder_new_with(tok, &wrong, &none, &err), DSTOK_E_INVAL);
+    wrong.struct_size = 0;
+    CHECK_EQ(dstok_encoder_new_with(tok, &wrong, &none, &err), DSTOK_E_INVAL);
+    CHECK(none == NULL);
+    close_both();
+}
+
 static void test_lookups(void) {
     const void *bytes;
     size_t n;
@@ -395,6 +476,8 @@ int main(void) {
     test_dropped();
     test_invalid();
     test_options();
+    test_first();
+    test_encoder_options();
     test_lookups();
     test_table();
     test_shared_table();

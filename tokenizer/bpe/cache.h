@@ -49,8 +49,6 @@ typedef struct dstok__cache {
     size_t pool_n, pool_cap, max_pool;
 } dstok__cache;
 
-#define DSTOK__CACHE_DEFAULT ((size_t)12 << 20)
-
 /* An empty cache of at most max bytes in all; too few bytes for any use give no cache. Allocates nothing
  * yet. */
 void dstok__cache_init(dstok__cache *c, const dstok_alloc *al, size_t max);

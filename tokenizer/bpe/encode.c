@@ -90,6 +90,7 @@ static dstok_status run(job *j, const dstok_encode_options *options, const void 
     enc->out.n = 0;
     DSTOK_TRY(set_options(j, options));
     if (j->opt.ids_only) enc->out.ids_only = true;
+    if (j->opt.max_tokens > 0) enc->out.enough = j->opt.max_tokens;
     DSTOK_TRY(check_options(j, len));
     j->source = text;
     j->source_len = len;
@@ -116,7 +117,12 @@ static dstok_status start(dstok_encoder *enc, const void *text, size_t len, cons
     job j = {.enc = enc, .tok = enc->tok, .segments = segments, .n_segments = n_segments, .err = &detail};
     enc->out.store = want != WANT_COUNT;
     enc->out.ids_only = want == WANT_IDS;
+    enc->out.enough = SIZE_MAX;
     dstok_status status = run(&j, options, text, len);
+    if (status == DSTOK__ENOUGH) {
+        if (enc->out.n > enc->out.enough) enc->out.n = enc->out.enough;
+        return DSTOK_OK;
+    }
     if (status == DSTOK_OK) return status;
     if (detail.status == DSTOK_OK) {
         const char *what = status == DSTOK_E_NOMEM ? "out of memory" : "a size limit was met";
@@ -194,54 +200,4 @@ size_t dstok_encode_bound(const dstok_tokenizer *tok, size_t len, const dstok_en
 
 const dstok_report *dstok_encode_report(const dstok_encoder *enc) {
     return &enc->report;
-}
-
-static dstok_status make_scratch(dstok_encoder *enc) {
-    const dstok_tokenizer *tok = enc->tok;
-    if (tok->options & DSTOK__T_UNUSED) {
-        enc->splits = dstok__alloc_array(&tok->al, tok->n_ids, sizeof *enc->splits);
-        if (enc->splits == NULL && tok->n_ids > 0) return DSTOK_E_NOMEM;
-        for (uint32_t i = 0; i < tok->n_ids; i++) enc->splits[i] = (dstok__split){DSTOK__NO_ID, DSTOK__NO_ID};
-    }
-    if (!dstok__pretok_needs_scratch(tok->pretok) && !dstok__normalizer_needs_regex(tok->normalizer))
-        return DSTOK_OK;
-    return dstok__pretok_scratch_new(&tok->al, &enc->scratch);
-}
-
-dstok_status dstok_encoder_new(const dstok_tokenizer *tok, dstok_encoder **out) {
-    if (tok == NULL || out == NULL) return DSTOK_E_INVAL;
-    const dstok_alloc *al = &tok->al;
-    dstok_encoder *enc = dstok__alloc_zeroed(al, 1, sizeof *enc);
-    if (enc == NULL) return DSTOK_E_NOMEM;
-    enc->tok = tok;
-    enc->simd = dstok__simd_best(DSTOK__N_TIERS);
-    enc->out.al = al;
-    dstok__merge_init(&enc->merge, al);
-    dstok__normalized_init(&enc->valid, al);
-    dstok__normalized_init(&enc->stretch, al);
-    dstok_status status = make_scratch(enc);
-    if (status == DSTOK_OK && dstok__fast_knows(tok))
-        status = dstok__fast_new(tok, enc->simd, DSTOK__CACHE_DEFAULT, &enc->fast);
-    if (status != DSTOK_OK) {
-        dstok_encoder_free(enc);
-        return status;
-    }
-    *out = enc;
-    return DSTOK_OK;
-}
-
-void dstok_encoder_free(dstok_encoder *enc) {
-    if (enc == NULL) return;
-    const dstok_alloc *al = &enc->tok->al;
-    dstok__pretok_scratch_free(enc->scratch);
-    dstok__free(al, enc->splits, enc->tok->n_ids * sizeof *enc->splits);
-    dstok__unused_free(enc);
-    dstok__fast_free(al, enc->fast);
-    dstok__merge_free(&enc->merge);
-    dstok__normalized_free(&enc->valid);
-    dstok__normalized_free(&enc->stretch);
-    dstok__free(al, enc->out.ids, enc->out.cap_ids * sizeof *enc->out.ids);
-    dstok__free(al, enc->out.spans, enc->out.cap_spans * sizeof *enc->out.spans);
-    dstok__free(al, enc->out.flags, enc->out.cap_flags);
-    dstok__free(al, enc, sizeof *enc);
 }

@@ -17,7 +17,11 @@ typedef struct dstok__sink {
     size_t n;
     bool store;
     bool ids_only; /* no spans, no flags */
+    size_t enough; /* so many tokens are wanted */
 } dstok__sink;
+
+/* Ends a call that has all tokens it wants; never given to the caller. */
+#define DSTOK__ENOUGH ((dstok_status)-1000)
 
 struct dstok_encoder {
     const dstok_tokenizer *tok;

@@ -327,6 +327,9 @@ dstok_status dstok__fast_ids(job *j, const uint8_t *text, size_t len) {
     run r = {.j = j, .f = j->enc->fast, .tok = j->tok, .text = text, .len = len};
     size_t blocks = DSTOK__WINDOW;
     if (r.tok->t.cuts.pairs != NULL) r.firsts = dstok__open_firsts(&r.tok->t.cuts);
-    for (size_t at = 0, done; at < len; at += done) DSTOK_TRY(run_window(&r, at, &blocks, &done));
+    for (size_t at = 0, done; at < len; at += done) {
+        DSTOK_TRY(run_window(&r, at, &blocks, &done));
+        if (j->enc->out.n >= j->enc->out.enough) return DSTOK__ENOUGH;
+    }
     return DSTOK_OK;
 }

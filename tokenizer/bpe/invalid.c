@@ -99,6 +99,8 @@ static dstok_status encode_raw_ranks(job *j, const uint8_t *source, size_t len) 
     bool store = out->store;
     size_t good = dstok__utf8_check(source, len);
     bool ids_only = out->ids_only;
+    size_t enough = out->enough;
+    out->enough = SIZE_MAX; /* tokens are taken back */
     out->store = j->is_slow = true; /* also for a count: what is taken back must be looked at */
     out->ids_only = false;
     j->last_first = out->n;
@@ -113,6 +115,8 @@ static dstok_status encode_raw_ranks(job *j, const uint8_t *source, size_t len) 
     out->n -= taken;
     out->store = store;
     out->ids_only = ids_only;
+    out->enough = enough;
+    if (out->n >= enough) return DSTOK__ENOUGH;
     return dstok__job_bytes(j, source, begin, len);
 }
 

@@ -28,7 +28,7 @@ dstok_status dstok__job_push(job *j, uint32_t id, dstok_span span, unsigned flag
             out->flags[out->n] = (uint8_t)flags;
         }
     }
-    out->n++;
+    if (++out->n >= out->enough) return DSTOK__ENOUGH;
     if (flags & DSTOK_FLAG_ADDED) j->last_first = out->n;
     return DSTOK_OK;
 }
@@ -143,8 +143,10 @@ static dstok_status fill_spans(job *j, size_t first, size_t at) {
 static dstok_status encode_fast(job *j, size_t begin, size_t end) {
     dstok__sink *out = &j->enc->out;
     size_t first = out->n;
-    DSTOK_TRY(dstok__fast_ids(j, j->norm + begin, end - begin));
-    DSTOK_TRY(fill_spans(j, first, begin));
+    dstok_status status = dstok__fast_ids(j, j->norm + begin, end - begin);
+    if (status == DSTOK__ENOUGH) out->n = out->enough;
+    if (status == DSTOK_OK || status == DSTOK__ENOUGH) DSTOK_TRY(fill_spans(j, first, begin));
+    if (status != DSTOK_OK) return status;
     uint64_t covered = dstok__job_norm_to_source(j, end, end).end;
     if (covered > j->covered) j->covered = covered;
     return DSTOK_OK;

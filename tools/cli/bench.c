@@ -10,14 +10,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In the order of --tier, behind best and every. */
+/* In the order of --tier, behind best and every; DSTOK_SIMD_* counts from 1 on in the same order. */
 static const char *const names[] = {"scalar", "avx2", "avx512", "neon"};
 
-/* The instruction sets that can be measured on this machine, worst first. The library takes the best one by itself, and
- * does not tell which: that is "auto". */
+/* The instruction sets that can be measured on this machine, worst first. */
 static size_t list_tiers(const char *tiers[]) {
-    tiers[0] = "auto";
-    return 1;
+    size_t n = 0;
+
+    for (int simd = DSTOK_SIMD_SCALAR; simd <= DSTOK_SIMD_NEON; simd++)
+        if (dstok_simd_name(simd) != NULL) tiers[n++] = dstok_simd_name(simd);
+    return n;
+}
+
+/* Of a name that list_tiers gave. */
+static int simd_of(const char *tier) {
+    int simd = DSTOK_SIMD_SCALAR;
+
+    while (strcmp(names[simd - 1], tier) != 0) simd++;
+    return simd;
 }
 
 static int no_such_tier(const struct cli_config *c, const char *wanted, const char *const *tiers, size_t n) {
@@ -134,6 +144,7 @@ int cli_bench(struct cli_config *c) {
             b.config = c;
             b.file = &files.items[i];
             b.tier = tiers[k];
+            b.simd = simd_of(tiers[k]);
             b.text = text.p;
             b.n_text = text.n;
             b.n_threads = bench_threads(c);

@@ -40,6 +40,7 @@ typedef dstok_status bench_work(struct bench_worker *w, struct bench_doc *doc);
 struct bench_pool {
     const dstok_tokenizer *tok;
     const dstok_encode_options *options;
+    int simd; /* DSTOK_SIMD_* of its encoders */
     const char *text;
     struct bench_doc *docs;
     size_t n_docs;
@@ -77,6 +78,7 @@ struct bench {
     const struct cli_config *config;
     const struct cli_input *file;
     const char *tier;
+    int simd; /* DSTOK_SIMD_* */
     const char *text;
     size_t n_text;
     size_t n_threads;

@@ -46,7 +46,10 @@ static void work_on(struct bench_worker *w) {
 
 /* What the first call costs besides the text is no part of any pass. */
 static void first_call(struct bench_worker *w) {
-    w->status = dstok_encoder_new(w->pool->tok, &w->enc);
+    dstok_encoder_options options = DSTOK_ENCODER_OPTIONS_INIT;
+
+    options.simd = w->pool->simd;
+    w->status = dstok_encoder_new_with(w->pool->tok, &options, &w->enc, &w->err);
     if (w->status == DSTOK_OK) w->status = bench_encode(w, "a", 1, &w->ids);
 }
 

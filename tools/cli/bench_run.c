@@ -112,8 +112,11 @@ static dstok_status count_doc(struct bench_worker *w, struct bench_doc *doc) {
 
 static dstok_status spans_doc(struct bench_worker *w, struct bench_doc *doc) {
     dstok_tokens t = {NULL, NULL, NULL, 0};
-    dstok_status status =
-        dstok_encode_view(w->enc, text_of(w, doc), doc->end - doc->begin, w->pool->options, &t, &w->err);
+    dstok_encode_options options = *w->pool->options;
+    dstok_status status;
+
+    options.ids_only = 0;
+    status = dstok_encode_view(w->enc, text_of(w, doc), doc->end - doc->begin, &options, &t, &w->err);
 
     w->count += t.n;
     return status;
@@ -300,7 +303,9 @@ static int load(struct run *r) {
     b->load_ms = (now(b) - start) * 1e3;
     b->load_mb = peak_mb() - before;
     b->loaded_mb = resident_mb() - resident;
-    return rc ? rc : cli_encode_options(c, r->tok, &r->options, &r->allowed);
+    if (rc == 0) rc = cli_encode_options(c, r->tok, &r->options, &r->allowed);
+    r->options.ids_only = 1;
+    return rc;
 }
 
 static int first_call(struct run *r) {
@@ -309,6 +314,7 @@ static int first_call(struct run *r) {
 
     r->pool.tok = r->tok;
     r->pool.options = &r->options;
+    r->pool.simd = r->b->simd;
     r->pool.text = r->b->text;
     status = bench_pool_start(&r->pool, r->b->n_threads);
     r->b->first_ms = (now(r->b) - start) * 1e3;

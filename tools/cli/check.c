@@ -2,6 +2,8 @@
 /* Options that do not fit together, or that nothing would listen to: each is used or refused, never passed over. */
 #include "options.h"
 
+#include <dstok/tokenizer.h>
+
 #include <string.h>
 
 static int has_jsonl(const struct cli_config *c) {
@@ -84,6 +86,8 @@ int cli_check_options(const struct cli_config *c) {
     if (c->max_record > INT32_MAX)
         return cli_usage(c->verb, "--max-record: a record has at most %ld bytes", (long)INT32_MAX);
     if (c->budget > 3600000) return cli_usage(c->verb, "--budget: at most 3600000 (an hour)");
+    if (dstok_simd_name(c->simd) == NULL)
+        return cli_usage(c->verb, "--simd: this machine, or this build, lacks these instructions");
     if (c->threads > 256) return cli_usage(c->verb, "--threads: at most 256");
     if (c->reject != NULL && strcmp(c->reject, "-") == 0)
         return cli_usage(c->verb, "--reject -: name a file; /dev/stderr shows the log");

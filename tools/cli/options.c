@@ -196,6 +196,8 @@ static const struct option options[] = {
      "taken and without effect: this runs on one thread", NULL},
     {"threads", 'j', CLI_BENCH, NUMBER, AT(threads), "N",
      "threads that share the documents (default: all cores)", NULL},
+    {"simd", 0, CLI_ENCODE | CLI_COUNT, CHOICE, AT(simd), "best|scalar|avx2|avx512|neon",
+     "instructions to use (default best: what this machine has); the output is the same", NULL},
     {"tier", 0, CLI_BENCH, CHOICE, AT(tier), "best|every|scalar|avx2|avx512|neon",
      "instruction set (default best); every: one measurement for each that runs here", NULL},
     {"clock", 0, CLI_BENCH, CHOICE, AT(clock), "auto|cpu|wall",

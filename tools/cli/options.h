@@ -55,6 +55,7 @@ struct cli_config {
     /* encode */
     int offsets; /* -1: not given */
     int pieces;
+    int simd; /* DSTOK_SIMD_*; count, too */
     /* decode */
     int id_format, mode, skip_special;
     /* inspect */

@@ -33,9 +33,12 @@ struct pool {
 };
 
 static dstok_encoder *new_encoder(const struct cli_run *run) {
+    dstok_encoder_options options = DSTOK_ENCODER_OPTIONS_INIT;
     dstok_encoder *enc = NULL;
 
-    if (run->encode != NULL && dstok_encoder_new(run->tok, &enc) != DSTOK_OK) cli_no_memory();
+    if (run->encode == NULL) return NULL;
+    options.simd = run->config->simd;
+    if (dstok_encoder_new_with(run->tok, &options, &enc, NULL) != DSTOK_OK) cli_no_memory();
     return enc;
 }
 

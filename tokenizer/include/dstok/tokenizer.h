@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokenizers, encoders, decoding and counting: the calls most programs need.
- *
- * Pointers must not be NULL but where the text allows it. Calls that load or encode, dstok_encoder_new and
- * dstok_tokenizer_info answer E_INVAL to a NULL object, path, data or text (a text of 0 bytes may be NULL); the others
- * do not look.
- *
- * Structures that begin with struct_size are made with their _INIT macro. A struct_size below that of the first version
- * of the structure (0, say) is E_INVAL. Of a longer one than the library knows, what it knows counts. */
+/* Tokenizers, encoders, decoding and counting: the calls most programs need.  Pointers must not be NULL but
+ * where the text allows it. Calls that load or encode, dstok_encoder_new and dstok_tokenizer_info answer
+ * E_INVAL to a NULL object, path, data or text (a text of 0 bytes may be NULL); the others do not look.
+ * Structures that begin with struct_size are made with their _INIT macro. A struct_size below that of the
+ * first version of the structure (0, say) is E_INVAL. Of a longer one than the library knows, what it knows
+ * counts. */
 #ifndef DSTOK_TOKENIZER_H
 #define DSTOK_TOKENIZER_H
 
@@ -180,7 +178,9 @@ enum {
  *  strict          non-zero: E_UNKNOWN where a character has no token (else it is counted in the report)
  *  allowed, n_allowed  ids of added tokens for DSTOK_SPECIAL_LIST; read during the call. Another id is E_INVAL
  *  span_style      DSTOK_SPANS_*
- *  ids_only        non-zero: no spans and no flags (NULL in dstok_tokens); faster, 4 bytes a token */
+ *  ids_only        non-zero: no spans and no flags (NULL in dstok_tokens); faster, 4 bytes a token
+ *  max_tokens      not 0: the first so many tokens of the result and no more; the text behind them is hardly looked at,
+ *      so that errors and counts there are not seen */
 typedef struct dstok_encode_options {
     size_t struct_size;
     int special;
@@ -191,9 +191,10 @@ typedef struct dstok_encode_options {
     size_t n_allowed;
     int span_style;
     int ids_only;
+    size_t max_tokens;
 } dstok_encode_options;
 #define DSTOK_ENCODE_OPTIONS_INIT                                                                            \
-    { sizeof(dstok_encode_options), 0, 0, 0, 0, NULL, 0, 0, 0 }
+    { sizeof(dstok_encode_options), 0, 0, 0, 0, NULL, 0, 0, 0, 0 }
 
 #define DSTOK_FLAG_PARTIAL  1u /**< the token holds part of a character */
 #define DSTOK_FLAG_ADDED    2u /**< an added token, matched in the text */
@@ -219,6 +220,41 @@ typedef struct dstok_report {
  *  Returns: DSTOK_OK; E_NOMEM; E_INVAL (NULL).   Owns: out, to be given to dstok_encoder_free.   Threads: safe.
  *  Since: 0.1 */
 DSTOK_API DSTOK_NODISCARD dstok_status dstok_encoder_new(const dstok_tokenizer *tok, dstok_encoder **out);
+
+/** Instructions an encoder may use; results never depend on them. */
+enum {
+    DSTOK_SIMD_BEST = 0, /**< what this machine has */
+    DSTOK_SIMD_SCALAR = 1,
+    DSTOK_SIMD_AVX2 = 2,   /**< x86-64 with AVX2, BMI1, BMI2, POPCNT */
+    DSTOK_SIMD_AVX512 = 3, /**< ... and AVX-512 F, BW, VL, VBMI, VBMI2 */
+    DSTOK_SIMD_NEON = 4    /**< AArch64 */
+};
+
+/** Default of cache_bytes. */
+#define DSTOK_CACHE_DEFAULT ((size_t)12 << 20)
+
+/** How to make an encoder.
+ *  cache_bytes  at most so many bytes remember the ids of pieces of text met before; it starts small and grows with
+ *               what it learns. 0: nothing is remembered. Results never depend on it
+ *  simd         DSTOK_SIMD_* */
+typedef struct dstok_encoder_options {
+    size_t struct_size;
+    size_t cache_bytes;
+    int simd;
+} dstok_encoder_options;
+#define DSTOK_ENCODER_OPTIONS_INIT                                                                           \
+    { sizeof(dstok_encoder_options), DSTOK_CACHE_DEFAULT, DSTOK_SIMD_BEST }
+
+/** As dstok_encoder_new, with options (NULL: the defaults).
+ *  Returns: DSTOK_OK; E_NOMEM; E_INVAL; E_UNSUPPORTED (this machine or this build lacks those instructions).
+ *  Owns: out, to be given to dstok_encoder_free.   Threads: safe.   Since: 0.1 */
+DSTOK_API DSTOK_NODISCARD dstok_status dstok_encoder_new_with(const dstok_tokenizer *tok,
+                                                              const dstok_encoder_options *options,
+                                                              dstok_encoder **out, dstok_error *err);
+
+/** "scalar", "avx2", "avx512" or "neon" for DSTOK_SIMD_*, DSTOK_SIMD_BEST being what this machine has; NULL where this
+ *  machine or this build lacks the instructions.   Owns: static.   Threads: safe.   Since: 0.1 */
+DSTOK_API const char *dstok_simd_name(int simd);
 
 /** Free an encoder; NULL allowed.   Since: 0.1 */
 DSTOK_API void dstok_encoder_free(dstok_encoder *enc);
