@@ -70,12 +70,12 @@ static part part_at(const uint8_t *text, size_t n, size_t i) {
 static void put_pair(cutting *c, uint32_t left, uint32_t right) {
     c->n++;
     if (c->pairs == NULL) return;
-    uint64_t bit = (dstok__cut_left(left) + dstok__cut_right(right)) >> c->shift;
+    uint64_t bit = dstok__cut_at(dstok__char_hash(left), dstok__char_hash(right)) >> c->shift;
     c->pairs[bit / 64] |= (uint64_t)1 << (bit % 64);
 }
 
 static void put_open(cutting *c, uint32_t key, unsigned flag) {
-    c->open[dstok__open_at(key)] |= (uint8_t)flag;
+    c->open[dstok__open_at(dstok__char_hash(key))] |= (uint8_t)flag;
 }
 
 /* Two neighbours in a token may join. What a half character is half of is not known: a first half that

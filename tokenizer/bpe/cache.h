@@ -2,7 +2,7 @@
 /* A cache from the bytes of a piece to its ids, one for each encoder. What it holds never changes a result.
  * Pieces of up to 15 bytes have a slot of 32 bytes with room for three ids; longer pieces and longer
  * results lie in a pool. It starts small, grows while it learns, and is emptied when the pool is full: it
- * stays below what was asked for. */
+ * takes no more than was asked for, but for the moment when it moves to a larger place. */
 #ifndef DSTOK_BPE_CACHE_H
 #define DSTOK_BPE_CACHE_H
 

@@ -33,17 +33,18 @@ static inline uint32_t dstok__char_key(const uint8_t *p, size_t width) {
     return key;
 }
 
-/* A pair's place in the table is the sum of what its two characters give. */
-static inline uint64_t dstok__cut_left(uint32_t key) {
+/* A character's hash: all places come from it. */
+static inline uint64_t dstok__char_hash(uint32_t key) {
     return key * 0x9E3779B97F4A7C15u;
 }
 
-static inline uint64_t dstok__cut_right(uint32_t key) {
-    return key * 0xD6E8FEB86659FD93u;
+/* Where a pair is in the table, before shifting: the hashes of its two characters, one of them turned. */
+static inline uint64_t dstok__cut_at(uint64_t left, uint64_t right) {
+    return left + (right << 23 | right >> 41);
 }
 
-static inline uint32_t dstok__open_at(uint32_t key) {
-    return (key * 0x9E3779B1u) >> (32 - DSTOK__OPEN_BITS);
+static inline size_t dstok__open_at(uint64_t hash) {
+    return (size_t)(hash >> (64 - DSTOK__OPEN_BITS));
 }
 
 /* Bit k: characters whose first byte is C0 + k may join with anything before them. */
@@ -55,23 +56,25 @@ static inline uint64_t dstok__open_firsts(const dstok__cuts *c) {
 
 /* What is asked of the left one of a pair. */
 typedef struct dstok__side {
-    uint64_t left;
+    uint64_t hash;
     unsigned open; /* DSTOK__OPEN_* */
 } dstok__side;
 
 /* The side of a character with nothing before it. */
 static inline dstok__side dstok__side_of(const dstok__cuts *c, uint32_t key) {
-    return (dstok__side){dstok__cut_left(key), c->open[dstok__open_at(key)]};
+    uint64_t hash = dstok__char_hash(key);
+    return (dstok__side){hash, c->open[dstok__open_at(hash)]};
 }
 
 /* May the vocabulary join the character before, whose side it is, and the character key? *side becomes the
  * latter's. */
 static inline bool dstok__may_join(const dstok__cuts *c, uint64_t firsts, uint32_t key, dstok__side *side) {
-    uint64_t bit = (side->left + dstok__cut_right(key)) >> c->shift;
-    unsigned pair = (unsigned)(c->pairs[bit / 64] >> (bit % 64)) & 1, open = c->open[dstok__open_at(key)];
-    unsigned first = (key & 0xC0) == 0xC0 ? (unsigned)(firsts >> (key & 0x3F)) & 1 : 0;
-    unsigned joins = pair | first | (open & DSTOK__OPEN_LEFT) | (side->open & DSTOK__OPEN_RIGHT);
-    *side = (dstok__side){dstok__cut_left(key), open};
+    uint64_t hash = dstok__char_hash(key), bit = dstok__cut_at(side->hash, hash) >> c->shift;
+    unsigned pair = (unsigned)(c->pairs[bit / 64] >> (bit % 64)), open = c->open[dstok__open_at(hash)];
+    unsigned first =
+        (unsigned)(firsts >> (key & 0x3F)) & (unsigned)(key >> 7); /* ASCII is no such character */
+    unsigned joins = (pair | first | open | side->open >> 1) & 1;
+    *side = (dstok__side){hash, open};
     return joins != 0;
 }
 

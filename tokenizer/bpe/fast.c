@@ -117,34 +117,52 @@ static uint32_t key_before(const uint8_t *p) {
     return p[-1] < 0x80 ? p[-1] : short_key(p - 2);
 }
 
-/* Cuts before and behind the characters from U+0800 on of one block. side: the last one, which ends at
- * *end. Cuts that are begins of pretokens anyway do no harm. */
-static void cut_block(run *r, size_t i, dstok__side *side, size_t *end) {
-    const dstok__cuts *cuts = &r->tok->t.cuts;
-    dstok__window *w = &r->f->window;
-    const dstok__kinds *k = &w->blocks[i + 1];
+/* The character of three or four bytes at p as the tables know it. */
+static inline uint32_t long_key(const uint8_t *p) {
+    uint32_t key = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
+    return p[0] >= 0xF0 ? key | (uint32_t)p[3] << 24 : key;
+}
+
+/* Where cutting is: behind the last character from U+0800 on. */
+typedef struct cutting {
+    dstok__side side; /* of it */
+    size_t end;
+} cutting;
+
+/* Cuts before and behind the characters from U+0800 on of block i, whose begins are in `rest`. Cuts that
+ * are begins of pretokens anyway do no harm. */
+static void cut_block(run *r, size_t i, uint64_t rest, cutting *c) {
+    const dstok__cuts cuts = r->tok->t.cuts;
+    const uint64_t firsts = r->firsts;
+    const uint8_t *text = r->f->window.text;
+    const size_t limit = r->f->window.limit;
+    dstok__side side = c->side;
+    size_t end = c->end;
     uint64_t found = 0;
-    for (uint64_t rest = k->lead3 | k->lead4; rest != 0; rest &= rest - 1) {
-        unsigned bit = dstok__low_bit(rest), width = 3;
+    for (; rest != 0; rest &= rest - 1) {
+        unsigned bit = dstok__low_bit(rest);
         size_t at = 64 * i + bit;
-        const uint8_t *p = w->text + at;
-        uint32_t key = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
-        if (p[0] >= 0xF0) key |= (uint32_t)p[width++] << 24;
-        if (at != *end) *side = at == 0 ? (dstok__side){0, 0} : dstok__side_of(cuts, key_before(p));
-        found |= (uint64_t)!dstok__may_join(cuts, r->firsts, key, side) << bit;
-        *end = at + width;
-        if (*end >= w->limit || p[width] >= 0xE0 || has_bit(w->starts, *end)) continue;
-        dstok__side behind = *side;
-        if (!dstok__may_join(cuts, r->firsts, short_key(p + width), &behind))
-            r->f->pieces[*end / 64] |= (uint64_t)1 << (*end % 64);
+        uint32_t key = long_key(text + at);
+        if (at != end) side = at == 0 ? (dstok__side){0, 0} : dstok__side_of(&cuts, key_before(text + at));
+        found |= (uint64_t)!dstok__may_join(&cuts, firsts, key, &side) << bit;
+        end = at + (text[at] >= 0xF0 ? 4 : 3);
+        if (end >= limit || text[end] >= 0xE0 || has_bit(r->f->window.starts, end)) continue;
+        dstok__side behind = side;
+        if (!dstok__may_join(&cuts, firsts, short_key(text + end), &behind))
+            r->f->pieces[end / 64] |= (uint64_t)1 << (end % 64);
     }
     r->f->pieces[i] |= found;
+    c->side = side;
+    c->end = end;
 }
 
 static void cut_window(run *r) {
-    dstok__side side = {0, 0};
-    size_t end = SIZE_MAX;
-    for (size_t i = 0; i < r->f->window.n && 64 * i < r->f->window.limit; i++) cut_block(r, i, &side, &end);
+    const dstok__window *w = &r->f->window;
+    cutting c = {.end = SIZE_MAX};
+    for (size_t i = 0; i < w->n && 64 * i < w->limit; i++) {
+        uint64_t rest = w->blocks[i + 1].lead3 | w->blocks[i + 1].lead4;
+        if (rest != 0) cut_block(r, i, rest, &c);
+    }
 }
 
 /* The end of the piece that begins at text[at], at most end. */

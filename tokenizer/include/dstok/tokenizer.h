@@ -235,7 +235,8 @@ enum {
 
 /** How to make an encoder.
  *  cache_bytes  at most so many bytes remember the ids of pieces of text met before; it starts small and grows with
- *               what it learns. 0: nothing is remembered. Results never depend on it
+ *               what it learns, and while it does so the old and the new memory make up to one and a half times as
+ *               many. 0: nothing is remembered. Results never depend on it
  *  simd         DSTOK_SIMD_* */
 typedef struct dstok_encoder_options {
     size_t struct_size;
