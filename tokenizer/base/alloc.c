@@ -31,7 +31,10 @@ void *dstok__alloc_array(const dstok_alloc *al, size_t n, size_t elem) {
 }
 
 void *dstok__alloc_zeroed(const dstok_alloc *al, size_t n, size_t elem) {
-    void *p = dstok__alloc_array(al, n, elem);
+    if (elem != 0 && n > SIZE_MAX / elem) return NULL;
+    if (al->alloc == default_alloc && n * elem > 0)
+        return calloc(n, elem); /* large ones are zero without being touched */
+    void *p = dstok__alloc(al, n * elem);
     if (p != NULL) memset(p, 0, n * elem);
     return p;
 }

@@ -96,7 +96,7 @@ void dstok__cache_grow(dstok__cache *c) {
         return;
     unsigned bits = c->slots == NULL ? FIRST_BITS : c->bits + 2 < c->max_bits ? c->bits + 2 : c->max_bits;
     size_t n_longs = longs_for(c, bits), pool_cap = c->max_pool >> (c->max_bits - bits);
-    void *block = dstok__alloc(c->al, block_size(bits));
+    void *block = dstok__alloc_zeroed(c->al, block_size(bits), 1);
     dstok__cached_long *longs = dstok__alloc_zeroed(c->al, n_longs, sizeof *longs);
     uint32_t *pool = dstok__alloc_array(c->al, pool_cap, sizeof *pool);
     if (block == NULL || longs == NULL || pool == NULL) {
@@ -107,7 +107,6 @@ void dstok__cache_grow(dstok__cache *c) {
     }
     dstok__cached *slots = (void *)(((uintptr_t)block + LINE - 1) & ~(uintptr_t)(LINE - 1));
     ask_for_huge_pages(slots, sizeof *slots << bits);
-    memset(slots, 0, sizeof *slots << bits);
     move_slots(c, slots, bits);
     move_longs(c, longs, n_longs);
     if (c->pool_n > 0) memcpy(pool, c->pool, c->pool_n * sizeof *pool);
