@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: MIT */
+/* The fast way against the slow way: ids, spans, flags and reports of every kind of call, on every tier, with
+ * caches of several sizes that earlier calls have filled. The slow way has PCRE2 for the pattern and merges
+ * piece by piece. Made vocabularies of every family, the embedded one, and shared ones.
+ *
+ * test_fast [MB [SEED [NAME...]]]: so many megabytes of text for each vocabulary (0: a short run). */
+#include "../../data/vocab/default_vocab.h"
+#include "../../tokenizer/bpe/encoder.h"
+#include "../harness/t.h"
+#include "../oracle/gen.h"
+#include "../oracle/hard.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#define MAX_TEXT   ((size_t)1 << 16)
+#define SHORT_MADE 1500000u /* bytes of text for each made vocabulary in a short run */
+#define SHORT_REAL 2000000u
+
+static uint64_t seed = 20261202;
+static size_t long_bytes; /* 0: a short run */
+
+/* ---- an answer ---- */
+
+typedef struct answer {
+    dstok_status status;
+    uint64_t offset; /* of an error */
+    uint32_t *ids;
+    dstok_span *spans;
+    uint8_t *flags;
+    size_t n;
+    dstok_report report;
+} answer;
+
+static void *copy(const void *p, size_t n, size_t size) {
+    void *q = malloc(n * size + 1);
+    if (q == NULL) exit(1);
+    if (n > 0) memcpy(q, p, n * size);
+    return q;
+}
+
+static void answer_free(answer *a) {
+    free(a->ids);
+    free(a->spans);
+    free(a->flags);
+}
+
+/* ---- a call ---- */
+
+typedef enum way { ALL, IDS_ONLY, IDS, COUNT, SEGMENTS, N_WAYS } way;
+static const char *const way_names[] = {"view", "view, ids only", "ids", "count", "segments"};
+
+typedef struct call {
+    const uint8_t *text;
+    size_t len;
+    dstok_encode_options options;
+    dstok_segment segments[3];
+} call;
+
+static dstok_status run_view(dstok_encoder *enc, const call *c, way how, dstok_tokens *t, dstok_error *err) {
+    dstok_encode_options options = c->options;
+    if (how == SEGMENTS) return dstok_encode_segments(enc, c->text, c->len, c->segments, 3, &options, t, err);
+    options.ids_only = how == IDS_ONLY;
+    return dstok_encode_view(enc, c->text, c->len, &options, t, err);
+}
+
+static answer ask(dstok_encoder *enc, const call *c, way how) {
+    answer a = {0};
+    dstok_tokens t = {0};
+    dstok_error err = {.status = DSTOK_OK};
+    if (how == COUNT) {
+        a.status = dstok_count(enc, c->text, c->len, &c->options, &a.n, &err);
+    } else if (how == IDS) {
+        size_t cap = dstok_encode_bound(enc->tok, c->len, &c->options);
+        a.ids = malloc(cap * sizeof *a.ids + 1);
+        if (a.ids == NULL) exit(1);
+        a.status = dstok_encode(enc, c->text, c->len, &c->options, a.ids, NULL, NULL, cap, &a.n, &err);
+    } else {
+        a.status = run_view(enc, c, how, &t, &err);
+        a.n = t.n;
+        a.ids = copy(t.ids, t.n, sizeof *t.ids);
+        if (t.spans != NULL) a.spans = copy(t.spans, t.n, sizeof *t.spans);
+        if (t.flags != NULL) a.flags = copy(t.flags, t.n, 1);
+    }
+    if (a.status != DSTOK_OK) a.offset = err.offset;
+    a.report = *dstok_encode_report(enc);
+    return a;
+}
+
+/* What differs, or NULL. What got does not have is not compared, but for ids and what a view must have. */
+static const char *difference(const answer *want, const answer *got, way how) {
+    if (got->status != want->status) return "status";
+    if (got->status != DSTOK_OK) return got->offset == want->offset ? NULL : "offset of the error";
+    if (got->n != want->n) return "number of tokens";
+    if (how != COUNT && memcmp(got->ids, want->ids, want->n * sizeof *want->ids) != 0) return "ids";
+    bool has_all = how == ALL || how == SEGMENTS;
+    if (want->n > 0 && has_all != (got->spans != NULL && got->flags != NULL)) return "arrays";
+    for (size_t i = 0; has_all && i < want->n; i++)
+        if (got->spans[i].begin != want->spans[i].begin || got->spans[i].end != want->spans[i].end)
+            return "spans";
+    if (has_all && memcmp(got->flags, want->flags, want->n) != 0) return "flags";
+    return memcmp(&got->report, &want->report, sizeof want->report) == 0 ? NULL : "report";
+}
+
+/* ---- encoders ---- */
+
+#define N_CACHES 3u
+static const size_t cache_sizes[N_CACHES] = {DSTOK__CACHE_DEFAULT, 0, 90000};
+
+/* On a tier that this machine has. */
+static dstok_encoder *make_encoder(const dstok_tokenizer *tok, unsigned tier, unsigned cache) {
+    dstok_encoder *enc = fixture_encoder(tok);
+    const dstok__simd *simd = dstok__simd_tier((dstok__tier)tier);
+    CHECK(enc->fast != NULL && simd != NULL);
+    if (enc->fast == NULL || simd == NULL) exit(1);
+    enc->simd = enc->fast->simd = simd;
+    dstok__cache_free(&enc->fast->cache);
+    dstok__cache_init(&enc->fast->cache, &tok->al, cache_sizes[cache]);
+    return enc;
+}
+
+/* A vocabulary under test. */
+typedef struct subject {
+    const char *name;
+    dstok_tokenizer *fast, *slow;
+    dstok_encoder *slow_enc;
+    dstok_encoder
+        *encs[DSTOK__N_TIERS][N_CACHES]; /* live through all texts; NULL: not a tier of this machine */
+    const uint8_t *real;                 /* text to change, or NULL */
+    size_t real_n;
+    size_t n_texts, n_bytes, n_tokens, n_calls;
+} subject;
+
+static void subject_open(subject *s) {
+    s->slow_enc = fixture_encoder(s->slow);
+    CHECK(s->slow_enc->fast == NULL);
+    for (unsigned tier = 0; tier < DSTOK__N_TIERS; tier++) {
+        if (dstok__simd_tier((dstok__tier)tier) == NULL) continue;
+        for (unsigned cache = 0; cache < N_CACHES; cache++)
+            s->encs[tier][cache] = make_encoder(s->fast, tier, cache);
+    }
+}
+
+static void subject_close(subject *s) {
+    for (unsigned tier = 0; tier < DSTOK__N_TIERS; tier++)
+        for (unsigned cache = 0; cache < N_CACHES; cache++) dstok_encoder_free(s->encs[tier][cache]);
+    dstok_encoder_free(s->slow_enc);
+    dstok_tokenizer_free(s->slow);
+    dstok_tokenizer_free(s->fast);
+}
+
+/* ---- when they differ ---- */
+
+/* The same with encoders that have seen nothing; what differs, or NULL. */
+static const char *differs_fresh(const subject *s, const call *c, way how, unsigned tier, unsigned cache) {
+    dstok_encoder *slow = fixture_encoder(s->slow), *fast = make_encoder(s->fast, tier, cache);
+    answer want = ask(slow, c, how == SEGMENTS ? SEGMENTS : ALL), got = ask(fast, c, how);
+    const char *what = difference(&want, &got, how);
+    answer_free(&want);
+    answer_free(&got);
+    dstok_encoder_free(slow);
+    dstok_encoder_free(fast);
+    return what;
+}
+
+/* Leaves out what is not needed for the difference. Segments would have to shrink, too: not for them. */
+static size_t shrink(const subject *s, const call *c, way how, unsigned tier, unsigned cache, uint8_t *text) {
+    size_t len = c->len;
+    call smaller = *c;
+    smaller.text = text;
+    memcpy(text, c->text, len);
+    for (size_t size = len / 2; size > 0; size = size > 1 ? size / 2 : 0) {
+        for (size_t at = 0; at + size <= len;) {
+            uint8_t *rest = copy(text + at, len - at, 1);
+            memmove(text + at, rest + size, len - at - size);
+            smaller.len = len - size;
+            if (differs_fresh(s, &smaller, how, tier, cache) != NULL) {
+                len -= size;
+            } else {
+                memcpy(text + at, rest, len - at);
+                at += size;
+            }
+            free(rest);
+        }
+    }
+    return len;
+}
+
+static void complain(const subject *s, const call *c, way how, unsigned tier, unsigned cache,
+                     const char *what) {
+    static uint8_t text[MAX_TEXT];
+    if (t_failures > 4) return;
+    bool stays = how != SEGMENTS && differs_fresh(s, c, how, tier, cache) != NULL;
+    size_t len = stays ? shrink(s, c, how, tier, cache, text) : c->len;
+    fprintf(stderr,
+            "%s: %s differ: %s, %s, cache of %zu bytes, special %d, invalid %d; %s, %zu bytes: ", s->name,
+            what, way_names[how], dstok__simd_tier((dstok__tier)tier)->name, cache_sizes[cache],
+            c->options.special, c->options.invalid,
+            stays             ? "at once"
+            : how == SEGMENTS ? "not shrunk"
+                              : "after other texts",
+            len);
+    gen_print(stays ? text : c->text, len < 400 ? len : 400);
+}
+
+/* ---- one text ---- */
+
+static bool check(subject *s, dstok_encoder *enc, const call *c, const answer *want, way how, unsigned tier,
+                  unsigned cache) {
+    answer got = ask(enc, c, how);
+    const char *what = difference(want, &got, how);
+    answer_free(&got);
+    s->n_calls++;
+    CHECK(what == NULL);
+    if (what != NULL) complain(s, c, how, tier, cache, what);
+    return what == NULL;
+}
+
+static void draw_tier(const subject *s, t_rng *rng, unsigned *tier, unsigned *cache) {
+    do *tier = t_below(rng, DSTOK__N_TIERS);
+    while (s->encs[*tier][0] == NULL);
+    *cache = t_below(rng, N_CACHES);
+}
+
+/* Two ways of calling on encoders that have seen other texts; sometimes also on a new one, and ids by the
+ * scanner, which spans in the style of Hugging Face ask for. */
+static void check_call(subject *s, const call *c, t_rng *rng) {
+    unsigned tier, cache;
+    bool in_segments = t_below(rng, 8) == 0;
+    answer want = ask(s->slow_enc, c, in_segments ? SEGMENTS : ALL);
+    s->n_tokens += want.n;
+    for (int i = 0; i < 2; i++) {
+        way how = in_segments ? SEGMENTS : (way)t_below(rng, SEGMENTS);
+        draw_tier(s, rng, &tier, &cache);
+        check(s, s->encs[tier][cache], c, &want, how, tier, cache);
+    }
+    if (!in_segments && t_below(rng, 16) == 0) {
+        dstok_encoder *fresh = make_encoder(s->fast, tier, cache);
+        check(s, fresh, c, &want, ALL, tier, cache);
+        dstok_encoder_free(fresh);
+    }
+    if (!in_segments && t_below(rng, 8) == 0 && want.status == DSTOK_OK) {
+        call by_scanner = *c;
+        by_scanner.options.span_style = DSTOK_SPANS_HF;
+        answer got = ask(s->encs[tier][cache], &by_scanner, ALL);
+        CHECK(got.n == want.n && memcmp(got.ids, want.ids, want.n * sizeof *want.ids) == 0);
+        answer_free(&got);
+    }
+    answer_free(&want);
+}
+
+/* ---- texts ---- */
+
+static const char *const added_texts[] = {"<|sys|>",     " <|sys|>",      "[END]",
+                                          "caf\xC3\xA9", "<|endoftext|>", "<|im_start|>"};
+
+/* Puts texts of added tokens between the characters of text[0, len). */
+static size_t sprinkle(t_rng *rng, uint8_t *text, size_t len, size_t max) {
+    for (uint32_t n = 1 + t_below(rng, 4); n > 0; n--) {
+        const char *added = added_texts[t_below(rng, sizeof added_texts / sizeof *added_texts)];
+        size_t at = t_below(rng, (uint32_t)len + 1), k = strlen(added);
+        while (at < len && (text[at] & 0xC0) == 0x80) at++;
+        if (len + k > max) break;
+        memmove(text + at + k, text + at, len - at);
+        memcpy(text + at, added, k);
+        len += k;
+    }
+    return len;
+}
+
+static size_t make_text(const subject *s, t_rng *rng, uint8_t *text) {
+    unsigned kind = t_below(rng, HARD_KINDS + 2);
+    size_t max = t_below(rng, 40) == 0 ? MAX_TEXT - 64 : t_below(rng, 4) == 0 ? 9000 : 700;
+    if (kind == HARD_KINDS) return gen_tokens(rng, s->fast, text, max);
+    if (kind == HARD_KINDS + 1 && s->real != NULL) return gen_mutant(rng, s->real, s->real_n, text, max);
+    return hard_text(rng, kind, text, max);
+}
+
+static void set_segments(t_rng *rng, call *c) {
+    size_t first = t_below(rng, (uint32_t)c->len + 1),
+           second = first + t_below(rng, (uint32_t)(c->len - first) + 1);
+    c->segments[0] = (dstok_segment){.len = first, .special = (int)t_below(rng, 4)};
+    c->segments[1] = (dstok_segment){.len = second - first, .special = (int)t_below(rng, 4)};
+    c->segments[2] = (dstok_segment){.len = c->len - second, .special = (int)t_below(rng, 4)};
+}
+
+static void check_texts(subject *s, size_t n_bytes, uint64_t state) {
+    static uint8_t text[MAX_TEXT];
+    t_rng rng = {state};
+    while (s->n_bytes < n_bytes && t_failures < 20) {
+        call c = {.options = DSTOK_ENCODE_OPTIONS_INIT};
+        size_t len = make_text(s, &rng, text);
+        if (t_below(&rng, 4) == 0) len = sprinkle(&rng, text, len, sizeof text);
+        if (t_below(&rng, 4) == 0) len = hard_damage(&rng, text, len);
+        c.text = copy(text, len, 1); /* in memory that ends with it */
+        c.len = len;
+        c.options.special = (int)t_below(&rng, 5);
+        c.options.invalid = (int)t_below(&rng, 8) == 0 ? DSTOK_INVALID_ERROR
+                            : t_below(&rng, 2) == 0    ? DSTOK_INVALID_REPLACE
+                                                       : DSTOK_INVALID_RAW;
+        c.options.add_special = t_below(&rng, 4) == 0;
+        set_segments(&rng, &c);
+        check_call(s, &c, &rng);
+        s->n_texts++;
+        s->n_bytes += len;
+        free((void *)(uintptr_t)c.text);
+    }
+}
+
+static void check_subject(subject *s, size_t n_bytes) {
+    clock_t start = clock();
+    int failures = t_failures;
+    subject_open(s);
+    check_texts(s, n_bytes, seed + strlen(s->name));
+    CHECK(s->n_tokens > 0);
+    printf("%-22s %6.2f MB in %6zu texts, %8zu tokens, %7zu calls, %d failed, %5.1f s\n", s->name,
+           (double)s->n_bytes / 1e6, s->n_texts, s->n_tokens, s->n_calls, t_failures - failures,
+           (double)(clock() - start) / CLOCKS_PER_SEC);
+    fflush(stdout);
+    subject_close(s);
+}
+
+/* ---- made vocabularies ---- */
+
+static char *json_string(const char *text) {
+    char *out = malloc(2 * strlen(text) + 3), *p = out;
+    if (out == NULL) exit(1);
+    *p++ = '"';
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\') *p++ = '\\';
+        *p++ = *text == '\n' ? 'n' : *text == '\r' ? 'r' : *text;
+        if (*text == '\n' || *text == '\r') {
+            p[0] = p[-1];
+            p[-1] = '\\';
+            p++;
+        }
+    }
+    memcpy(p, "\"", 2);
+    return out;
+}
+
+#define BYTE_LEVEL(use_regex)                                                                                \
+    "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":" use_regex "}"
+#define DEEPSEEK_3                                                                                           \
+    "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"        \
+    "| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"
+
+/* A pre_tokenizer: the patterns, each Isolated, then ByteLevel. */
+static char *pre_tokenizer(const char *const *patterns, const char *first, const char *last) {
+    char *out = malloc(1 << 13);
+    if (out == NULL) exit(1);
+    int n = snprintf(out, 1 << 13, "{\"type\":\"Sequence\",\"pretokenizers\":[%s", first);
+    for (; *patterns != NULL; patterns++) {
+        char *text = json_string(*patterns);
+        n += snprintf(
+            out + n, (size_t)((1 << 13) - n),
+            "{\"type\":\"Split\",\"pattern\":{\"Regex\":%s},\"behavior\":\"Isolated\",\"invert\":false},",
+            text);
+        free(text);
+    }
+    snprintf(out + n, (size_t)((1 << 13) - n), "%s]}", last);
+    return out;
+}
+
+static const char added[] = "sl:<|sys|>\nn:caf\xC3\xA9\nr:[END]\nsw:<|endoftext|>\n";
+
+static const struct family {
+    const char *name;        /* what the library calls it */
+    const char *pattern;     /* by name, of those that are one pattern; of a rank file where is_ranks */
+    const char *patterns[4]; /* else */
+    const char *first, *last;
+    const char *normalizer;
+    bool is_ranks;
+} families[] = {
+    {"gpt2", NULL, {NULL}, "", BYTE_LEVEL("true"), NULL, false},
+    {"smollm",
+     NULL,
+     {NULL},
+     "{\"type\":\"Digits\",\"individual_digits\":true},",
+     BYTE_LEVEL("true"),
+     NULL,
+     false},
+    {"smollm_split", NULL, {"\\p{N}", NULL}, "", BYTE_LEVEL("true"), NULL, false},
+    {"cl100k", "llama3", {NULL}, "", BYTE_LEVEL("false"), NULL, false},
+    {"cl100k_tiktoken", "cl100k", {NULL}, NULL, NULL, NULL, true},
+    {"qwen2", "qwen2", {NULL}, "", BYTE_LEVEL("false"), "{\"type\":\"NFC\"}", false},
+    {"qwen35", "qwen3.5", {NULL}, "", BYTE_LEVEL("false"), "{\"type\":\"NFC\"}", false},
+    {"o200k", "o200k", {NULL}, "", BYTE_LEVEL("false"), NULL, false},
+    {"o200k", "o200k", {NULL}, NULL, NULL, NULL, true},
+    {"tekken", "tekken", {NULL}, "", BYTE_LEVEL("false"), NULL, false},
+    {"deepseek_v3",
+     NULL,
+     {"\\p{N}{1,3}", "[\xE4\xB8\x80-\xE9\xBE\xA5\xE3\x81\x80-\xE3\x82\x9F\xE3\x82\xA0-\xE3\x83\xBF]+",
+      DEEPSEEK_3, NULL},
+     "",
+     BYTE_LEVEL("false"),
+     NULL,
+     false},
+};
+#define N_FAMILIES (sizeof families / sizeof *families)
+
+static void load(const char *data, size_t n, const char *pattern, uint32_t flags, dstok_tokenizer **out) {
+    dstok_load_options options = DSTOK_LOAD_OPTIONS_INIT;
+    dstok_error err = {.status = DSTOK_OK};
+    options.pattern = pattern;
+    options.flags = flags;
+    dstok_status status = dstok_tokenizer_load_memory(data, n, NULL, 0, &options, out, &err);
+    CHECK_EQ(status, DSTOK_OK);
+    if (status == DSTOK_OK) return;
+    fprintf(stderr, "%s\n", err.text);
+    exit(1);
+}
+
+/* A rank file of all bytes and of the products, in their order. */
+static char *rank_file(const hard_merges *m, size_t *n) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *out = malloc((256 + m->n) * 110), *p = out;
+    if (out == NULL) exit(1);
+    for (size_t i = 0; i < 256 + m->n; i++) {
+        const uint8_t *text = (const uint8_t *)m->texts[i];
+        size_t len = i == 0 ? 1 : strlen(m->texts[i]);
+        if (len == 0) break; /* fewer texts than merges: some gave the same */
+        for (size_t k = 0; k < len; k += 3) {
+            uint32_t three = (uint32_t)text[k] << 16 | (k + 1 < len ? (uint32_t)text[k + 1] << 8 : 0) |
+                             (k + 2 < len ? text[k + 2] : 0u);
+            for (unsigned c = 0; c < 4; c++) *p++ = k + c > len ? '=' : digits[three >> (18 - 6 * c) & 63];
+        }
+        p += sprintf(p, " %zu\n", i);
+    }
+    *n = (size_t)(p - out);
+    return out;
+}
+
+/* model: more of "model" in the file. */
+static void check_family(const struct family *f, const hard_merges *m, const char *model, const char *what) {
+    char name[48];
+    const char *one[] = {f->pattern != NULL ? dstok__pattern_by_name(f->pattern) : NULL, NULL};
+    subject s = {.name = name};
+    size_t n;
+    snprintf(name, sizeof name, "%s%s, %s", f->name, f->is_ranks ? ", ranks" : "", what);
+    char *steps = NULL, *data;
+    if (f->is_ranks) {
+        data = rank_file(m, &n);
+    } else {
+        fixture file = hard_fixture(m);
+        steps = pre_tokenizer(f->pattern != NULL ? one : f->patterns, f->first, f->last);
+        file.pre_tokenizer = steps;
+        file.normalizer = f->normalizer;
+        file.model = model;
+        file.added = added;
+        data = fixture_json(&file, &n);
+    }
+    load(data, n, f->is_ranks ? f->pattern : NULL, 0, &s.fast);
+    load(data, n, f->is_ranks ? f->pattern : NULL, DSTOK_LOAD_NO_SCANNER, &s.slow);
+    CHECK(dstok__pretok_family(s.fast->pretok) != NULL);
+    if (dstok__pretok_family(s.fast->pretok) != NULL)
+        CHECK_STR(dstok__pretok_family(s.fast->pretok)->name, f->name);
+    check_subject(&s, long_bytes > 0 ? long_bytes / 20 : SHORT_MADE);
+    free(data);
+    free(steps);
+}
+
+static void test_made(void) {
+    for (size_t i = 0; i < N_FAMILIES; i++) {
+        hard_merges m;
+        t_rng rng = {seed + 1000 * i};
+        bool is_shuffled = i % 2 == 0;
+        hard_merges_make(&m, &rng, 450, is_shuffled);
+        check_family(&families[i], &m, i % 3 == 0 ? "\"ignore_merges\":true," : NULL,
+                     is_shuffled ? "any order" : "in order");
+        hard_merges_free(&m);
+    }
+}
+
+/* ---- real vocabularies ---- */
+
+static const struct real {
+    const char *name, *file, *side;
+    bool is_short; /* also in a short run */
+} reals[] = {{"o200k", "o200k_base.tiktoken", NULL, true},
+             {"cl100k", "cl100k_base.tiktoken", NULL, true},
+             {"qwen3", "qwen3.tokenizer.json", NULL, true},
+             {"deepseek_v3", "deepseek_v3.tokenizer.json", NULL, true},
+             {"llama3", "llama3_1.tokenizer.json", NULL, true},
+             {"qwen3_6", "qwen3_6.tiktoken", "qwen3_6.tiktoken.meta.json", false},
+             {"tekken", "tekken_240911.json", NULL, false}};
+
+static char *read_shared(const char *folder, const char *file, size_t *n) {
+    char name[128];
+    snprintf(name, sizeof name, "%s/%s.xz", folder, file);
+    const char *path = t_shared(name);
+    return path == NULL ? NULL : t_read(path, n);
+}
+
+/* The slow one from the compiled bytes of the fast one: those load at once. */
+static void check_real(const char *name, dstok_tokenizer *tok, const char *real, size_t real_n) {
+    subject s = {.name = name, .fast = tok, .real = (const uint8_t *)real, .real_n = real_n};
+    size_t n;
+    const void *compiled = dstok_tokenizer_compiled(tok, &n);
+    load(compiled, n, NULL, DSTOK_LOAD_NO_SCANNER, &s.slow);
+    check_subject(&s, long_bytes > 0 ? long_bytes : SHORT_REAL);
+}
+
+static bool is_wanted(const char *name, char **names, int n_names) {
+    for (int i = 0; i < n_names; i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return n_names == 0;
+}
+
+/* Parts of all three texts, one behind the other. */
+static char *read_texts(size_t *n) {
+    static const char *const files[] = {"en.txt", "zh.txt", "code.txt"};
+    char *all = malloc(3u << 20);
+    *n = 0;
+    for (size_t i = 0; i < 3 && all != NULL; i++) {
+        size_t len = 0;
+        char *text = read_shared("text", files[i], &len);
+        if (len > 1u << 20) len = 1u << 20;
+        while (len > 0 && ((uint8_t)text[len - 1] & 0xC0) == 0x80) len--; /* whole characters */
+        if (len > 0 && (uint8_t)text[len - 1] >= 0xC0) len--;
+        if (text != NULL) memcpy(all + *n, text, len);
+        *n += len;
+        free(text);
+    }
+    if (*n > 0) return all;
+    free(all);
+    return NULL;
+}
+
+static void test_real(char **names, int n_names) {
+    size_t text_n;
+    char *text = read_texts(&text_n);
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
+        const struct real *r = &reals[i];
+        size_t n = 0, side_n = 0;
+        dstok_tokenizer *tok = NULL;
+        if (!is_wanted(r->name, names, n_names) || (!r->is_short && long_bytes == 0)) continue;
+        char *data = read_shared("vocab", r->file, &n),
+             *side = r->side ? read_shared("vocab", r->side, &side_n) : NULL;
+        if (data == NULL) {
+            fprintf(stderr, "%s SKIPPED: not in ../shared\n", r->name);
+            continue;
+        }
+        CHECK_EQ(dstok_tokenizer_load_memory(data, n, side, side_n, NULL, &tok, NULL), DSTOK_OK);
+        free(data);
+        free(side);
+        if (tok != NULL) check_real(r->name, tok, text, text_n);
+    }
+    free(text);
+}
+
+static void test_embedded(void) {
+    dstok_tokenizer *tok = NULL;
+    if (dstok__default_vocab_size == 0) {
+        fprintf(stderr, "embedded default SKIPPED: built without it\n");
+        return;
+    }
+    CHECK_EQ(dstok_tokenizer_load_default(NULL, &tok, NULL), DSTOK_OK);
+    if (tok != NULL) check_real("embedded", tok, NULL, 0);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1) long_bytes = (size_t)(strtod(argv[1], NULL) * 1e6);
+    if (argc > 2) seed = strtoull(argv[2], NULL, 0);
+    printf("seed %llu; tiers:", (unsigned long long)seed);
+    for (unsigned tier = 0; tier < DSTOK__N_TIERS; tier++) {
+        const dstok__simd *simd = dstok__simd_tier((dstok__tier)tier);
+        if (simd != NULL) printf(" %s", simd->name);
+    }
+    printf("\n");
+    if (argc <= 3) test_made();
+    if (argc <= 3) test_embedded();
+    test_real(argv + 3, argc > 3 ? argc - 3 : 0);
+    return t_end();
+}
