@@ -104,18 +104,19 @@ static const char *difference(const answer *want, const answer *got, way how) {
 
 /* ---- encoders ---- */
 
+#define N_TIERS  (DSTOK_SIMD_NEON + 1)
 #define N_CACHES 3u
-static const size_t cache_sizes[N_CACHES] = {DSTOK__CACHE_DEFAULT, 0, 90000};
+static const size_t cache_sizes[N_CACHES] = {DSTOK_CACHE_DEFAULT, 0, 90000};
 
-/* On a tier that this machine has. */
-static dstok_encoder *make_encoder(const dstok_tokenizer *tok, unsigned tier, unsigned cache) {
-    dstok_encoder *enc = fixture_encoder(tok);
-    const dstok__simd *simd = dstok__simd_tier((dstok__tier)tier);
-    CHECK(enc->fast != NULL && simd != NULL);
-    if (enc->fast == NULL || simd == NULL) exit(1);
-    enc->simd = enc->fast->simd = simd;
-    dstok__cache_free(&enc->fast->cache);
-    dstok__cache_init(&enc->fast->cache, &tok->al, cache_sizes[cache]);
+/* simd: DSTOK_SIMD_*, one that this machine has. */
+static dstok_encoder *make_encoder(const dstok_tokenizer *tok, int simd, unsigned cache) {
+    dstok_encoder_options options = DSTOK_ENCODER_OPTIONS_INIT;
+    dstok_encoder *enc = NULL;
+    options.cache_bytes = cache_sizes[cache];
+    options.simd = simd;
+    CHECK_EQ(dstok_encoder_new_with(tok, &options, &enc, NULL), DSTOK_OK);
+    if (enc == NULL) exit(1);
+    CHECK(enc->fast != NULL && strcmp(enc->fast->simd->name, dstok_simd_name(simd)) == 0);
     return enc;
 }
 
@@ -124,9 +125,8 @@ typedef struct subject {
     const char *name;
     dstok_tokenizer *fast, *slow;
     dstok_encoder *slow_enc;
-    dstok_encoder
-        *encs[DSTOK__N_TIERS][N_CACHES]; /* live through all texts; NULL: not a tier of this machine */
-    const uint8_t *real;                 /* text to change, or NULL */
+    dstok_encoder *encs[N_TIERS][N_CACHES]; /* by DSTOK_SIMD_*; NULL where this machine has no such tier */
+    const uint8_t *real;                    /* text to change, or NULL */
     size_t real_n;
     size_t n_texts, n_bytes, n_tokens, n_calls;
 } subject;
@@ -134,15 +134,15 @@ typedef struct subject {
 static void subject_open(subject *s) {
     s->slow_enc = fixture_encoder(s->slow);
     CHECK(s->slow_enc->fast == NULL);
-    for (unsigned tier = 0; tier < DSTOK__N_TIERS; tier++) {
-        if (dstok__simd_tier((dstok__tier)tier) == NULL) continue;
+    for (int tier = DSTOK_SIMD_SCALAR; tier < N_TIERS; tier++) {
+        if (dstok_simd_name(tier) == NULL) continue;
         for (unsigned cache = 0; cache < N_CACHES; cache++)
             s->encs[tier][cache] = make_encoder(s->fast, tier, cache);
     }
 }
 
 static void subject_close(subject *s) {
-    for (unsigned tier = 0; tier < DSTOK__N_TIERS; tier++)
+    for (int tier = 0; tier < N_TIERS; tier++)
         for (unsigned cache = 0; cache < N_CACHES; cache++) dstok_encoder_free(s->encs[tier][cache]);
     dstok_encoder_free(s->slow_enc);
     dstok_tokenizer_free(s->slow);
@@ -152,7 +152,7 @@ static void subject_close(subject *s) {
 /* ---- when they differ ---- */
 
 /* The same with encoders that have seen nothing; what differs, or NULL. */
-static const char *differs_fresh(const subject *s, const call *c, way how, unsigned tier, unsigned cache) {
+static const char *differs_fresh(const subject *s, const call *c, way how, int tier, unsigned cache) {
     dstok_encoder *slow = fixture_encoder(s->slow), *fast = make_encoder(s->fast, tier, cache);
     answer want = ask(slow, c, how == SEGMENTS ? SEGMENTS : ALL), got = ask(fast, c, how);
     const char *what = difference(&want, &got, how);
@@ -164,7 +164,7 @@ static const char *differs_fresh(const subject *s, const call *c, way how, unsig
 }
 
 /* Leaves out what is not needed for the difference. Segments would have to shrink, too: not for them. */
-static size_t shrink(const subject *s, const call *c, way how, unsigned tier, unsigned cache, uint8_t *text) {
+static size_t shrink(const subject *s, const call *c, way how, int tier, unsigned cache, uint8_t *text) {
     size_t len = c->len;
     call smaller = *c;
     smaller.text = text;
@@ -186,16 +186,15 @@ static size_t shrink(const subject *s, const call *c, way how, unsigned tier, un
     return len;
 }
 
-static void complain(const subject *s, const call *c, way how, unsigned tier, unsigned cache,
-                     const char *what) {
+static void complain(const subject *s, const call *c, way how, int tier, unsigned cache, const char *what) {
     static uint8_t text[MAX_TEXT];
     if (t_failures > 4) return;
     bool stays = how != SEGMENTS && differs_fresh(s, c, how, tier, cache) != NULL;
     size_t len = stays ? shrink(s, c, how, tier, cache, text) : c->len;
     fprintf(stderr,
             "%s: %s differ: %s, %s, cache of %zu bytes, special %d, invalid %d; %s, %zu bytes: ", s->name,
-            what, way_names[how], dstok__simd_tier((dstok__tier)tier)->name, cache_sizes[cache],
-            c->options.special, c->options.invalid,
+            what, way_names[how], dstok_simd_name(tier), cache_sizes[cache], c->options.special,
+            c->options.invalid,
             stays             ? "at once"
             : how == SEGMENTS ? "not shrunk"
                               : "after other texts",
@@ -205,7 +204,7 @@ static void complain(const subject *s, const call *c, way how, unsigned tier, un
 
 /* ---- one text ---- */
 
-static bool check(subject *s, dstok_encoder *enc, const call *c, const answer *want, way how, unsigned tier,
+static bool check(subject *s, dstok_encoder *enc, const call *c, const answer *want, way how, int tier,
                   unsigned cache) {
     answer got = ask(enc, c, how);
     const char *what = difference(want, &got, how);
@@ -216,16 +215,32 @@ static bool check(subject *s, dstok_encoder *enc, const call *c, const answer *w
     return what == NULL;
 }
 
-static void draw_tier(const subject *s, t_rng *rng, unsigned *tier, unsigned *cache) {
-    do *tier = t_below(rng, DSTOK__N_TIERS);
+static void draw_tier(const subject *s, t_rng *rng, int *tier, unsigned *cache) {
+    do *tier = (int)t_below(rng, N_TIERS);
     while (s->encs[*tier][0] == NULL);
     *cache = t_below(rng, N_CACHES);
+}
+
+/* The first tokens only. The report is that of less text. */
+static void check_first(dstok_encoder *enc, const call *c, const answer *want, way how, size_t max) {
+    call first = *c;
+    answer some = *want;
+    first.options.max_tokens = max;
+    if (some.n > max) some.n = max;
+    answer got = ask(enc, &first, how);
+    some.report = got.report;
+    const char *what = difference(&some, &got, how);
+    CHECK(what == NULL);
+    if (what != NULL && t_failures < 5)
+        fprintf(stderr, "first %zu tokens, %s: %s differ\n", max, way_names[how], what);
+    answer_free(&got);
 }
 
 /* Two ways of calling on encoders that have seen other texts; sometimes also on a new one, and ids by the
  * scanner, which spans in the style of Hugging Face ask for. */
 static void check_call(subject *s, const call *c, t_rng *rng) {
-    unsigned tier, cache;
+    int tier;
+    unsigned cache;
     bool in_segments = t_below(rng, 8) == 0;
     answer want = ask(s->slow_enc, c, in_segments ? SEGMENTS : ALL);
     s->n_tokens += want.n;
@@ -239,6 +254,9 @@ static void check_call(subject *s, const call *c, t_rng *rng) {
         check(s, fresh, c, &want, ALL, tier, cache);
         dstok_encoder_free(fresh);
     }
+    if (!in_segments && t_below(rng, 4) == 0 && want.status == DSTOK_OK)
+        check_first(s->encs[tier][cache], c, &want, (way)t_below(rng, SEGMENTS),
+                    1 + t_below(rng, (uint32_t)want.n + 2));
     if (!in_segments && t_below(rng, 8) == 0 && want.status == DSTOK_OK) {
         call by_scanner = *c;
         by_scanner.options.span_style = DSTOK_SPANS_HF;
@@ -464,10 +482,10 @@ static void test_made(void) {
     for (size_t i = 0; i < N_FAMILIES; i++) {
         hard_merges m;
         t_rng rng = {seed + 1000 * i};
+        static const char *const models[] = {"\"ignore_merges\":true,", "\"unk_token\":\"a\",", NULL};
         bool is_shuffled = i % 2 == 0;
         hard_merges_make(&m, &rng, 450, is_shuffled);
-        check_family(&families[i], &m, i % 3 == 0 ? "\"ignore_merges\":true," : NULL,
-                     is_shuffled ? "any order" : "in order");
+        check_family(&families[i], &m, models[i % 3], is_shuffled ? "any order" : "in order");
         hard_merges_free(&m);
     }
 }
@@ -563,10 +581,8 @@ int main(int argc, char **argv) {
     if (argc > 1) long_bytes = (size_t)(strtod(argv[1], NULL) * 1e6);
     if (argc > 2) seed = strtoull(argv[2], NULL, 0);
     printf("seed %llu; tiers:", (unsigned long long)seed);
-    for (unsigned tier = 0; tier < DSTOK__N_TIERS; tier++) {
-        const dstok__simd *simd = dstok__simd_tier((dstok__tier)tier);
-        if (simd != NULL) printf(" %s", simd->name);
-    }
+    for (int tier = DSTOK_SIMD_SCALAR; tier < N_TIERS; tier++)
+        if (dstok_simd_name(tier) != NULL) printf(" %s", dstok_simd_name(tier));
     printf("\n");
     if (argc <= 3) test_made();
     if (argc <= 3) test_embedded();

@@ -5,6 +5,8 @@
 #include "../harness/heap.h"
 #include "../harness/t.h"
 
+#include <dstok/tokenizer.h>
+
 #include <stdlib.h>
 
 #define MAX_PIECE (DSTOK__LONG_BYTES + 44)
@@ -242,7 +244,7 @@ static void test_sizes(void) {
         CHECK(s.cache.slots != NULL || s.max < 100000);
         end(&s);
     }
-    run_random(DSTOK__CACHE_DEFAULT, 90000, 6000, 400000, 3);
+    run_random(DSTOK_CACHE_DEFAULT, 90000, 6000, 400000, 3);
     run_random((size_t)64 << 20, MAX_NUMBER, 20000, 600000, 4);
 }
 
@@ -301,7 +303,7 @@ static size_t count_usual(subject *s) {
 /* It keeps what it has room for, also while it grows, and the pool's part with it. */
 static void test_keeps(void) {
     subject s;
-    begin(&s, DSTOK__CACHE_DEFAULT);
+    begin(&s, DSTOK_CACHE_DEFAULT);
     dstok__cache_grow(&s.cache);
     unsigned bits = s.cache.bits;
     for (size_t number = FEW_FROM; number < FEW_TO; number++)

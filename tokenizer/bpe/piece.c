@@ -116,7 +116,8 @@ static dstok_status encode_pretoken(void *ctx, const dstok__pretoken *p) {
 static void map_spans(job *j, size_t first, size_t at) {
     dstok__sink *out = &j->enc->out;
     for (size_t i = first; i < out->n; i++) {
-        size_t n = j->tok->t.texts[out->ids[i]].n, left = j->norm_len - at; /* a forged file's texts may not fit */
+        size_t n = j->tok->t.texts[out->ids[i]].n,
+               left = j->norm_len - at; /* a forged file's texts may not fit */
         size_t end = n < left ? at + n : j->norm_len;
         bool cuts = (at < j->norm_len && dstok__is_continuation(j->norm[at])) ||
                     (end < j->norm_len && dstok__is_continuation(j->norm[end]));
@@ -126,16 +127,25 @@ static void map_spans(job *j, size_t first, size_t at) {
     }
 }
 
+/* A token that is unknown text's and real text's at once has that flag wherever it stands. */
+static void flag_unknown(job *j, size_t first) {
+    dstok__sink *out = &j->enc->out;
+    if (j->tok->unk_id == DSTOK__NO_ID) return;
+    for (size_t i = first; i < out->n; i++)
+        if (out->ids[i] == j->tok->unk_id) out->flags[i] |= DSTOK_FLAG_UNKNOWN;
+}
+
 static dstok_status fill_spans(job *j, size_t first, size_t at) {
     dstok__sink *out = &j->enc->out;
     if (!out->store || out->ids_only) return DSTOK_OK;
     DSTOK_TRY(sink_reserve(out, out->n));
     if (j->is_edited || j->is_replaced) {
         map_spans(j, first, at);
-        return DSTOK_OK;
+    } else {
+        dstok__spans_from_ids(j->tok, j->source, out->ids + first, out->n - first, j->base + at,
+                              j->base + j->norm_len, out->spans + first, out->flags + first);
     }
-    dstok__spans_from_ids(j->tok, j->source, out->ids + first, out->n - first, j->base + at,
-                          j->base + j->norm_len, out->spans + first, out->flags + first);
+    flag_unknown(j, first);
     return DSTOK_OK;
 }
 
