@@ -17,7 +17,8 @@ extern "C" {
 /** A vocabulary ready for use: immutable after loading, shared by any number of threads. */
 typedef struct dstok_tokenizer dstok_tokenizer;
 
-/** One thread's scratch memory. Results never depend on what an encoder did before. */
+/** One thread's scratch memory, and a cache of pieces of text met before. Results never depend on what an encoder did
+ *  before. */
 typedef struct dstok_encoder dstok_encoder;
 
 /* ------------------------------------------------------------------------------------------- loading */
@@ -382,7 +383,8 @@ enum {
  *  ids    [in]  shape (n,)
  *  mode   [in]  DSTOK_DECODE_*
  *  skip_special [in] non-zero: tokens marked special give nothing
- *  out    [out] bytes, shape (cap,), caller-owned, NULL if cap == 0; no NUL is added
+ *  out    [out] bytes, shape (cap,), caller-owned, NULL if cap == 0; no NUL is added. What stands in
+ *      out[*n_out, cap) afterwards is unspecified: it may have been written to
  *  n_out  [out] bytes written; on E_SPACE bytes needed
  *  n_unknown [out] unknown ids met (modes replace and raw), or NULL
  *  Returns: DSTOK_OK; E_SPACE; E_BAD_ID (err->offset = index in ids); E_UTF8 (err->offset = byte of the
