@@ -99,6 +99,19 @@ def try_service(place, program, how, env=None):
     check(limit <= peak + 4000000, f"{how}: the limit was passed: {some.stderr!r}")
 
 
+def try_batch(place, program, how):
+    """The other example: files in one call, with the counts of the program; a bad one is named."""
+    files = [ROOT / "README.md", ROOT / "docs/cli.md", ROOT / "docs/formats.md"]
+    right = [int(text_of(place.dstok, "count", "-q", name, env=place.env).split()[0]) for name in files]
+    for threads in (0, 1, 3):
+        lines = text_of(program, "-t", threads, *files, env=place.env).splitlines()
+        check([int(line.split("\t")[0]) for line in lines] == right, f"{how}: batch, {threads} threads: {lines}")
+    bad = place.scratch / "bad.txt"
+    bad.write_bytes(BAD_LINE)
+    result = run(program, files[0], bad, bad, env=place.env, rc=1)
+    check(b"bad.txt: DSTOK_E_UTF8: document 1: " in result.stderr and not result.stdout, f"{how}: batch: {result}")
+
+
 # ---- the checks
 
 def check_archive(archive):
@@ -176,6 +189,7 @@ def find_package(place):
         uses = place.uses(folder / "service")
         check((f"libdstok.so.{ABI}" in uses) != static, f"{how}: the service needs {uses}")
         try_service(place, folder / "service", how)
+        try_batch(place, folder / "batch", how)
     cxx = next((name for name in ("c++", "clang++", "clang++-14") if shutil.which(name)), None)
     if not cxx:
         return print("SKIPPED the projects in C++: no compiler")

@@ -62,6 +62,9 @@ void dstok__arena_free(dstok__arena *a);
 void *dstok__arena_alloc(dstok__arena *a, size_t n); /* 8-byte aligned; NULL when out of memory */
 char *dstok__arena_copy(dstok__arena *a, const void *bytes, size_t n); /* adds a NUL after the n bytes */
 
+/* The number of CPUs that the process may use, at least 1. */
+size_t dstok__cpus(void);
+
 /* XXH3-64. */
 uint64_t dstok__hash(const void *data, size_t n, uint64_t seed);
 

@@ -87,10 +87,10 @@ static dstok_status run(job *j, const dstok_encode_options *options, const void 
     dstok_encoder *enc = j->enc;
     enc->report = (dstok_report){
         .first_unknown = DSTOK_NO_OFFSET, .first_invalid = DSTOK_NO_OFFSET, .first_special = DSTOK_NO_OFFSET};
-    enc->out.n = 0;
     DSTOK_TRY(set_options(j, options));
     if (j->opt.ids_only) enc->out.ids_only = true;
-    if (j->opt.max_tokens > 0) enc->out.enough = j->opt.max_tokens;
+    if (j->opt.max_tokens > 0 && j->opt.max_tokens < SIZE_MAX - j->first)
+        enc->out.enough = j->first + j->opt.max_tokens;
     DSTOK_TRY(check_options(j, len));
     j->source = text;
     j->source_len = len;
@@ -105,19 +105,15 @@ static dstok_status run(job *j, const dstok_encode_options *options, const void 
     return push_template(j, false);
 }
 
-/* What the caller takes: WANT_ALL is less where options->ids_only says so. */
-typedef enum wanted { WANT_COUNT, WANT_IDS, WANT_ALL } wanted;
-
-static dstok_status start(dstok_encoder *enc, const void *text, size_t len, const dstok_segment *segments,
-                          size_t n_segments, const dstok_encode_options *options, wanted want,
-                          dstok_error *err) {
-    if (enc == NULL || (text == NULL && len > 0) || (segments == NULL && n_segments > 0))
-        return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "the encoder, text or segments are NULL");
+static dstok_status encode(dstok_encoder *enc, const void *text, size_t len, const dstok_segment *segments,
+                           size_t n_segments, const dstok_encode_options *options, dstok__wanted want,
+                           dstok_error *err) {
     dstok_error detail = {.status = DSTOK_OK};
     job j = {.enc = enc, .tok = enc->tok, .segments = segments, .n_segments = n_segments, .err = &detail};
-    enc->out.store = want != WANT_COUNT;
-    enc->out.ids_only = want == WANT_IDS;
+    enc->out.store = want != DSTOK__WANT_COUNT;
+    enc->out.ids_only = want == DSTOK__WANT_IDS;
     enc->out.enough = SIZE_MAX;
+    j.first = enc->out.n;
     dstok_status status = run(&j, options, text, len);
     if (status == DSTOK__ENOUGH) {
         if (enc->out.n > enc->out.enough) enc->out.n = enc->out.enough;
@@ -132,6 +128,21 @@ static dstok_status start(dstok_encoder *enc, const void *text, size_t len, cons
     return status;
 }
 
+dstok_status dstok__encode_more(dstok_encoder *enc, const void *text, size_t len,
+                                const dstok_encode_options *options, dstok__wanted want, dstok_error *err) {
+    return encode(enc, text, len, NULL, 0, options, want, err);
+}
+
+/* For one text alone. */
+static dstok_status start(dstok_encoder *enc, const void *text, size_t len, const dstok_segment *segments,
+                          size_t n_segments, const dstok_encode_options *options, dstok__wanted want,
+                          dstok_error *err) {
+    if (enc == NULL || (text == NULL && len > 0) || (segments == NULL && n_segments > 0))
+        return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "the encoder, text or segments are NULL");
+    enc->out.n = 0;
+    return encode(enc, text, len, segments, n_segments, options, want, err);
+}
+
 static void give(const dstok_encoder *enc, dstok_tokens *out) {
     const dstok__sink *s = &enc->out;
     *out = (dstok_tokens){s->ids, s->ids_only ? NULL : s->spans, s->ids_only ? NULL : s->flags, s->n};
@@ -142,21 +153,21 @@ dstok_status dstok_encode_segments(dstok_encoder *enc, const void *text, size_t 
                                    const dstok_encode_options *options, dstok_tokens *out, dstok_error *err) {
     static const dstok_segment none = {.special = DSTOK_SPECIAL_SAFE};
     if (n_segments == 0) segments = &none; /* fits an empty text only */
-    DSTOK_TRY(start(enc, text, len, segments, n_segments, options, WANT_ALL, err));
+    DSTOK_TRY(start(enc, text, len, segments, n_segments, options, DSTOK__WANT_ALL, err));
     give(enc, out);
     return DSTOK_OK;
 }
 
 dstok_status dstok_encode_view(dstok_encoder *enc, const void *text, size_t len,
                                const dstok_encode_options *options, dstok_tokens *out, dstok_error *err) {
-    DSTOK_TRY(start(enc, text, len, NULL, 0, options, WANT_ALL, err));
+    DSTOK_TRY(start(enc, text, len, NULL, 0, options, DSTOK__WANT_ALL, err));
     give(enc, out);
     return DSTOK_OK;
 }
 
 dstok_status dstok_count(dstok_encoder *enc, const void *text, size_t len,
                          const dstok_encode_options *options, size_t *n, dstok_error *err) {
-    DSTOK_TRY(start(enc, text, len, NULL, 0, options, WANT_COUNT, err));
+    DSTOK_TRY(start(enc, text, len, NULL, 0, options, DSTOK__WANT_COUNT, err));
     *n = enc->out.n;
     return DSTOK_OK;
 }
@@ -165,7 +176,7 @@ dstok_status dstok_encode(dstok_encoder *enc, const void *text, size_t len,
                           const dstok_encode_options *options, uint32_t *ids, dstok_span *spans,
                           uint8_t *flags, size_t cap, size_t *n, dstok_error *err) {
     dstok_tokens t;
-    wanted want = spans == NULL && flags == NULL ? WANT_IDS : WANT_ALL;
+    dstok__wanted want = spans == NULL && flags == NULL ? DSTOK__WANT_IDS : DSTOK__WANT_ALL;
     DSTOK_TRY(start(enc, text, len, NULL, 0, options, want, err));
     give(enc, &t);
     *n = t.n;

@@ -86,8 +86,6 @@ void dstok_encoder_free(dstok_encoder *enc) {
     dstok__merge_free(&enc->merge);
     dstok__normalized_free(&enc->valid);
     dstok__normalized_free(&enc->stretch);
-    dstok__free(al, enc->out.ids, enc->out.cap_ids * sizeof *enc->out.ids);
-    dstok__free(al, enc->out.spans, enc->out.cap_spans * sizeof *enc->out.spans);
-    dstok__free(al, enc->out.flags, enc->out.cap_flags);
+    dstok__sink_free(&enc->out);
     dstok__free(al, enc, sizeof *enc);
 }

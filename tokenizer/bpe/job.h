@@ -53,7 +53,8 @@ typedef struct dstok__job {
 
     size_t last_first; /* index of the first token of the last pretoken; behind the last token after an added
                           one */
-    size_t n_before;   /* template tokens before the text */
+    size_t first;      /* index of the first token of the call */
+    size_t n_before;   /* ... and of the first behind the template's before the text */
     uint64_t covered;  /* source bytes up to here belong to tokens or were counted as dropped */
     bool no_prefix;    /* this stretch does not begin the text: no blank is put before it */
     bool forbid_control; /* merges must not give control tokens */
@@ -75,6 +76,9 @@ dstok_status dstok__job_unknown(job *j, size_t begin, size_t end);
 
 /* The ids of text[0, len), free of added tokens, to the sink, without spans (fast.c). */
 dstok_status dstok__fast_ids(job *j, const uint8_t *text, size_t len);
+
+/* The tokens of norm[begin, end) by way of it (piece.c). */
+dstok_status dstok__job_fast(job *j, size_t begin, size_t end);
 
 /* Encodes the pretoken j->piece (symbols.c). */
 dstok_status dstok__job_pretoken(job *j);

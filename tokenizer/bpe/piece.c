@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* Encoding of pretokens, and where their tokens stand in the source. */
 #include "job.h"
+#include "pool.h"
 #include "spans.h"
 
 #include "../text/utf8.h"
 
 /* ---- the sink ---- */
 
-/* Room for n tokens in all. */
-static dstok_status sink_reserve(dstok__sink *s, size_t n) {
+dstok_status dstok__sink_reserve(dstok__sink *s, size_t n) {
     DSTOK_TRY(dstok__grow(s->al, (void **)&s->ids, &s->cap_ids, n, sizeof *s->ids, SIZE_MAX));
     if (s->ids_only) return DSTOK_OK;
     DSTOK_TRY(dstok__grow(s->al, (void **)&s->spans, &s->cap_spans, n, sizeof *s->spans, SIZE_MAX));
     return dstok__grow(s->al, (void **)&s->flags, &s->cap_flags, n, 1, SIZE_MAX);
+}
+
+void dstok__sink_free(dstok__sink *s) {
+    dstok__free(s->al, s->ids, s->cap_ids * sizeof *s->ids);
+    dstok__free(s->al, s->spans, s->cap_spans * sizeof *s->spans);
+    dstok__free(s->al, s->flags, s->cap_flags);
+    s->ids = NULL;
+    s->spans = NULL;
+    s->flags = NULL;
+    s->cap_ids = s->cap_spans = s->cap_flags = 0;
 }
 
 dstok_status dstok__job_push(job *j, uint32_t id, dstok_span span, unsigned flags) {
@@ -21,7 +31,7 @@ dstok_status dstok__job_push(job *j, uint32_t id, dstok_span span, unsigned flag
     if (!is_hf && span.begin > j->covered) j->enc->report.n_dropped += span.begin - j->covered;
     if (span.end > j->covered) j->covered = span.end;
     if (out->store) {
-        DSTOK_TRY(sink_reserve(out, out->n + 1));
+        DSTOK_TRY(dstok__sink_reserve(out, out->n + 1));
         out->ids[out->n] = id;
         if (!out->ids_only) {
             out->spans[out->n] = span;
@@ -43,8 +53,8 @@ dstok_span dstok__job_text_to_source(job *j, dstok__map_cursor *cursor, uint64_t
 /* A token without width inside of a changed character shares that character's range, as its other pieces do. */
 static bool is_inside_edit(const job *j, size_t at, dstok_span *hull) {
     if (at == 0 || at >= j->norm_len) return false;
-    *hull = dstok__map_range_at(&j->enc->stretch, at - 1, at);
-    dstok_span next = dstok__map_range_at(&j->enc->stretch, at, at + 1);
+    *hull = dstok__map_range_at(j->edits.n, at - 1, at);
+    dstok_span next = dstok__map_range_at(j->edits.n, at, at + 1);
     return hull->begin == next.begin && hull->end == next.end && hull->end > hull->begin;
 }
 
@@ -138,7 +148,7 @@ static void flag_unknown(job *j, size_t first) {
 static dstok_status fill_spans(job *j, size_t first, size_t at) {
     dstok__sink *out = &j->enc->out;
     if (!out->store || out->ids_only) return DSTOK_OK;
-    DSTOK_TRY(sink_reserve(out, out->n));
+    DSTOK_TRY(dstok__sink_reserve(out, out->n));
     if (j->is_edited || j->is_replaced) {
         map_spans(j, first, at);
     } else {
@@ -149,14 +159,19 @@ static dstok_status fill_spans(job *j, size_t first, size_t at) {
     return DSTOK_OK;
 }
 
-/* The same as below where there is a fast way. */
-static dstok_status encode_fast(job *j, size_t begin, size_t end) {
+dstok_status dstok__job_fast(job *j, size_t begin, size_t end) {
     dstok__sink *out = &j->enc->out;
     size_t first = out->n;
     dstok_status status = dstok__fast_ids(j, j->norm + begin, end - begin);
     if (status == DSTOK__ENOUGH) out->n = out->enough;
     if (status == DSTOK_OK || status == DSTOK__ENOUGH) DSTOK_TRY(fill_spans(j, first, begin));
-    if (status != DSTOK_OK) return status;
+    return status;
+}
+
+/* The same as below where there is a fast way. */
+static dstok_status encode_fast(job *j, size_t begin, size_t end) {
+    bool is_shared = j->enc->worker != NULL && dstok__share_pays(j->enc->worker, end - begin);
+    DSTOK_TRY(is_shared ? dstok__share_run(j, begin, end) : dstok__job_fast(j, begin, end));
     uint64_t covered = dstok__job_norm_to_source(j, end, end).end;
     if (covered > j->covered) j->covered = covered;
     return DSTOK_OK;

@@ -94,6 +94,10 @@ static inline size_t dstok__cut_lines(dstok__space_run run, size_t pos, bool at_
     return run.newline_end != 0 ? run.newline_end : dstok__cut_blanks(run, pos, at_piece_end);
 }
 
+/* The first place in (from, to), to <= len, where every family begins a pretoken whatever stands before `from`,
+ * and cuts what is before as if the text ended there; to when there is none (sure.c). */
+size_t dstok__sure_begin(const uint8_t *text, size_t len, size_t from, size_t to);
+
 /* The scanners; each is a dstok__scan_fn, and the text it implements stands in families.c. */
 size_t dstok__scan_gpt2(const uint8_t *text, size_t len, size_t pos);
 size_t dstok__scan_smollm(const uint8_t *text, size_t len, size_t pos);

@@ -41,6 +41,11 @@ static size_t first_ending_behind(const dstok__normalized *n, size_t pos) {
     return lo;
 }
 
+void dstok__map_cursor_seek(dstok__map_cursor *c, size_t pos) {
+    c->edit = first_ending_behind(c->n, pos);
+    c->shift = c->edit == 0 ? 0 : shift_after(&c->n->edits[c->edit - 1]);
+}
+
 /* The first edit in [lo, n_edits) that does not begin before pos. */
 static size_t first_not_before(const dstok__normalized *n, size_t lo, size_t pos) {
     size_t hi = n->n_edits;

@@ -118,6 +118,9 @@ typedef struct dstok__map_cursor {
 
 void dstok__map_cursor_init(dstok__map_cursor *c, const dstok__normalized *n);
 
+/* To where calls up to begin = pos would have brought it: O(log edits). */
+void dstok__map_cursor_seek(dstok__map_cursor *c, size_t pos);
+
 /* The source range of normalised bytes [begin, end), begin not smaller than in the call before. A range that
  * touches an edit takes that edit's whole source hull; a range inside one edit (or holding half a character
  * of it) too. An empty range maps to an empty one (inside an edit: at the begin of its hull). Adjacent ranges

@@ -6,6 +6,7 @@
 #include <dstok/version.h>
 #include <dstok/base.h>
 #include <dstok/tokenizer.h>
+#include <dstok/batch.h>
 #include <dstok/align.h>
 #include <dstok/trainer.h>
 
