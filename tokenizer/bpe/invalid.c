@@ -100,7 +100,7 @@ static dstok_status encode_raw_ranks(job *j, const uint8_t *source, size_t len) 
     size_t good = dstok__utf8_check(source, len);
     bool ids_only = out->ids_only;
     size_t enough = out->enough;
-    out->enough = SIZE_MAX; /* tokens are taken back */
+    out->enough = SIZE_MAX;         /* tokens are taken back */
     out->store = j->is_slow = true; /* also for a count: what is taken back must be looked at */
     out->ids_only = false;
     j->last_first = out->n;
