@@ -46,8 +46,8 @@ def check_constants():
 
 def library():
     """Build the library with debug information; its real file."""
-    folder = BUILD / "abi"
-    run("cmake", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS=-gdwarf-4",
+    folder = BUILD / "abi-build"
+    run("cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS=-gdwarf-4",
         "-DBUILD_SHARED_LIBS=ON", "-DDSTOK_BUILD_CLI=OFF", "-DDSTOK_BUILD_TESTS=OFF", "-DDSTOK_EMBED_VOCAB=OFF",
         "-DDSTOK_INSTALL=OFF")
     run("cmake", "--build", folder, "--target", "dstok")

@@ -183,7 +183,7 @@ def find_package(place):
     for static in ([False] if place.shared else []) + ([True] if place.static else []):
         how = "find_package, static" if static else "find_package, shared"
         folder = place.scratch / f"cmake-{static}"
-        run("cmake", "-S", EXAMPLES, "-B", folder, f"-DCMAKE_PREFIX_PATH={place.prefix}", f"-DDSTOK_STATIC={static}",
+        run("cmake", "-G", "Ninja", "-S", EXAMPLES, "-B", folder, f"-DCMAKE_PREFIX_PATH={place.prefix}", f"-DDSTOK_STATIC={static}",
             "-DCMAKE_BUILD_TYPE=Release", env=place.env)
         run("cmake", "--build", folder)
         uses = place.uses(folder / "service")
@@ -197,7 +197,7 @@ def find_package(place):
     for wanted, good in ((f"{major}.{minor}", True), (VERSION, True), (f"{major}.{int(minor) + 1}", False),
                          (f"{major}.{max(int(minor) - 1, 0)}", minor == "0"), (f"{int(major) + 1}.{minor}", False)):
         folder = place.scratch / f"cxx-{wanted}"
-        result = run("cmake", "-S", ROOT / "tests/pkg/cxx", "-B", folder, f"-DCMAKE_PREFIX_PATH={place.prefix}",
+        result = run("cmake", "-G", "Ninja", "-S", ROOT / "tests/pkg/cxx", "-B", folder, f"-DCMAKE_PREFIX_PATH={place.prefix}",
                      f"-DCMAKE_CXX_COMPILER={cxx}", f"-DWANTED={wanted}", rc=None, env=place.env)
         check((result.returncode == 0) == good, f"find_package(dstok {wanted}): {result.stderr.decode()[-800:]}")
         if good and wanted == VERSION:
@@ -209,7 +209,7 @@ def find_package(place):
 def subdirectory(place):
     """add_subdirectory, in a parent with flags of its own: no tests, no install, no program, the parent unchanged."""
     folder = place.scratch / "subdir"
-    run("cmake", "-S", ROOT / "tests/pkg/subdir", "-B", folder, f"-DDSTOK_SOURCE={ROOT}", env=place.env)
+    run("cmake", "-G", "Ninja", "-S", ROOT / "tests/pkg/subdir", "-B", folder, f"-DDSTOK_SOURCE={ROOT}", env=place.env)
     run("cmake", "--build", folder, "-j", "2")
     tests = text_of("ctest", "--test-dir", folder, "-N")
     check("Total Tests: 1\n" in tests, f"as a subfolder dstok has tests: {tests[-300:]}")
