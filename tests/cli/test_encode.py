@@ -18,6 +18,20 @@ class Records(CliTest):
         self.write("b", "")
         self.assertEqual(self.out("encode", "a", "b", "-", stdin="th"), f"{THE} 10\n\n{TH}\n")
 
+    def test_simd(self):
+        text = "the the 12345\n\n  \u7684\u4e00! " * 300
+        want, names = self.out("encode", "--json", "--offsets", "byte", stdin=text), ["best", "scalar", "avx2", "avx512", "neon"]
+        there = 0
+        for name in names:
+            done = self.run_verb("encode", "--json", "--offsets", "byte", "--simd", name, stdin=text)
+            self.assertIn(done.returncode, (0, 2), name)
+            there += done.returncode == 0
+            self.assertEqual(done.stdout.decode(), want if done.returncode == 0 else "", name)
+            if done.returncode == 2:
+                self.assertIn("lacks these instructions", done.stderr.decode())
+        self.assertGreaterEqual(there, 2)
+        self.assertEqual(self.run_verb("count", "--simd", "sse9", stdin="the").returncode, 2)
+
     def test_lines(self):
         run = lambda data: self.out("encode", "--input-format", "lines", stdin=data)
         self.assertEqual(run("the\nth"), f"{THE}\n{TH}\n")
