@@ -67,7 +67,7 @@ bool dstok__unit_copy(dstok__worker *w) {
         dstok_error err;
         dstok__fail(&err, status, DSTOK_NO_OFFSET, 0, "out of memory for the tokens of all documents");
         dstok__pool_fail(p, u->doc, &err);
-        return false;
+        return true; /* the call's end may have come: nobody waits before looking again */
     }
     p->call.n_copying++;
     dstok__pool_unlock(p);
