@@ -130,8 +130,8 @@ void dstok__unit_done(dstok__worker *w, dstok__unit *u, size_t from);
 /* Ends the worker's unit, puts n units behind it, and begins one behind those. */
 void dstok__unit_break(dstok__worker *w, dstok__unit *units, size_t n);
 
-/* Copies one unit of the worker, letting go of the lock meanwhile; false, with nothing changed, when there is none whose
- * place is known. */
+/* Copies one unit of the worker, letting go of the lock meanwhile; false, with nothing changed, when there is none
+ * whose place is known. */
 bool dstok__unit_copy(dstok__worker *w);
 
 /* ---- share.c ---- */
