@@ -65,16 +65,19 @@ static void put_parts(t_rng *rng, writer *w) {
     }
 }
 
-/* Filled up to a few bytes before or behind a multiple of 64 or 4096, then some parts; and so on. */
+/* Filled up to somewhere before a multiple of 64 or 4096, then some parts over it; and so on. */
 static void put_edges(t_rng *rng, writer *w) {
-    static const size_t units[] = {64, 64, 64, 256, 4096};
+    static const size_t units[] = {64, 64, 256, 4096, 4096};
     for (uint32_t n = 1 + t_below(rng, 6); n > 0 && !is_full(w); n--) {
-        size_t unit = units[t_below(rng, 5)], goal = (w->len / unit + 1) * unit + 3 - t_below(rng, 8);
-        const char *filler = parts[t_below(rng, N_PARTS)], *other = parts[t_below(rng, N_PARTS)];
+        size_t unit = units[t_below(rng, 5)], edge = (w->len / unit + 1) * unit;
+        const char *filler = parts[t_below(rng, N_PARTS)], *picked[3];
+        for (size_t i = 0; i < 3; i++) picked[i] = parts[t_below(rng, N_PARTS)];
         bool mixes = t_below(rng, 2) == 0;
-        while (w->len + strlen(filler) <= goal && w->len + 8 <= w->max)
-            put(w, mixes && t_below(rng, 3) == 0 ? other : filler);
-        for (uint32_t k = 1 + t_below(rng, 4); k > 0; k--) put(w, parts[t_below(rng, N_PARTS)]);
+        size_t before = t_below(rng, 40);
+        while (w->len + before < edge && w->len + 8 <= w->max)
+            put(w, mixes && t_below(rng, 3) == 0 ? picked[0] : filler);
+        while (w->len < edge + 4 && w->len + 8 <= w->max)
+            put(w, t_below(rng, 3) == 0 ? parts[t_below(rng, N_PARTS)] : picked[t_below(rng, 3)]);
     }
 }
 
@@ -85,6 +88,31 @@ static void put_runs(t_rng *rng, writer *w) {
         if (t_below(rng, 2) == 0) put(w, parts[t_below(rng, N_PARTS)]);
         while (times-- > 0 && !is_full(w)) put(w, part);
     }
+}
+
+/* Two to five classes of characters, one of each, in any order: at the end of a window anything may be cut. Now and
+ * then what masks leave to the scanner, behind which windows are short. */
+static void put_dense(t_rng *rng, writer *w) {
+    static const char *const classes[][4] = {
+        {"a", "b", "s", "\xC3\xA9"},
+        {"A", "B", "S", "\xC3\x89"},
+        {"\xE6\x96\x87", "\xE3\x81\x82", "\xD8\xB9", "\xCA\xB0"},
+        {"\xCC\x81", "\xE0\xA4\xBF", "\xEF\xB8\x8F", "\xE3\x82\x99"},
+        {" ", " ", "\t", "\xC2\xA0"},
+        {"\n", "\r", "\n", "\r\n"},
+        {"!", "(", "\xE3\x80\x82", "\xF0\x9F\x98\x80"},
+        {"1", "2", "9", "0"},
+        {"'", "'s", "'ll", "'RE"},
+        {"/", "/", "//", "/\n"},
+        {"\x01", "\xE2\x80\x8B", "\xE2\x80\x8D", "\xC2\x85"},
+    };
+    static const char *const rare[] = {"\xEF\xBC\x91", "e\xCC\x81'", "\xE3\x82\x9B", "\xD9\xA3"};
+    const char *picked[5];
+    uint32_t n_classes = sizeof classes / sizeof *classes, few = 2 + t_below(rng, 4),
+             n = 1 + t_below(rng, 12000);
+    for (uint32_t i = 0; i < few; i++) picked[i] = classes[t_below(rng, n_classes)][t_below(rng, 4)];
+    for (uint32_t i = 0; i < n && !is_full(w); i++)
+        put(w, t_below(rng, 300) == 0 ? rare[t_below(rng, 4)] : picked[t_below(rng, few)]);
 }
 
 static uint32_t draw_east(t_rng *rng) {
@@ -169,8 +197,8 @@ static void put_words(t_rng *rng, writer *w) {
 }
 
 size_t hard_text(t_rng *rng, unsigned kind, uint8_t *out, size_t max) {
-    static void (*const kinds[])(t_rng *, writer *) = {put_parts, put_edges, put_runs, put_east,
-                                                       put_emoji, put_marks, put_words};
+    static void (*const kinds[])(t_rng *, writer *) = {put_parts, put_edges, put_runs,  put_dense,
+                                                       put_east,  put_emoji, put_marks, put_words};
     writer w = {.out = out, .max = max};
     if (kind % HARD_KINDS == HARD_KINDS - 1) return gen_text(rng, out, max);
     kinds[kind % HARD_KINDS](rng, &w);

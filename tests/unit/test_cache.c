@@ -325,6 +325,33 @@ static void test_keeps(void) {
     end(&s);
 }
 
+static dstok__cached *home_of(const subject *s, const piece *p) {
+    return dstok__cache_at(s->cache.slots, s->cache.bits, dstok__key_hash(dstok__key_of(p->bytes, p->n)));
+}
+
+/* Of pieces with one hash in an empty cache three stay, the last one among them. */
+static void test_one_home(void) {
+    static piece p;
+    subject s;
+    size_t numbers[6], n = 0;
+    begin(&s, 100000);
+    dstok__cache_grow(&s.cache);
+    make_short(&p, SHORTEST + 16);
+    dstok__cached *home = home_of(&s, &p);
+    for (size_t number = SHORTEST + 16; n < 6; number++) {
+        make_short(&p, number);
+        if (is_usual(number) && home_of(&s, &p) == home) numbers[n++] = number;
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t found = 0;
+        put_all(&s, numbers[i], numbers[i] + 1, false);
+        for (size_t k = 0; k <= i; k++) found += count_found(&s, numbers[k], numbers[k] + 1, false);
+        CHECK_EQ(found, i < 2 ? i + 1 : 3);
+        CHECK_EQ(count_found(&s, numbers[i], numbers[i] + 1, false), 1);
+    }
+    end(&s);
+}
+
 /* Every length is kept with all its bytes, and one byte more or less is another piece. */
 static void test_lengths(void) {
     static piece p, other;
@@ -467,6 +494,7 @@ int main(void) {
     test_none();
     test_sizes();
     test_keeps();
+    test_one_home();
     test_lengths();
     test_no_key();
     test_pool();
