@@ -10,18 +10,18 @@
 
 /* clang-format off */
 static const char *const parts[] = {
-    "a", "b", "Ab", "ABC", "word", " word", "x", "Z", " ", "  ", "   ", "\t", "\n", "\r\n", "\r", "\n\n", " \n",
-    "\v", "\f", "'s", "'S", "'ll", "'LL", "'re", "'vE", "'m", "'d", "'t", "'", "''", "'l", "'r",
-    "'\xC5\xBF", "\xC5\xBF", "\xE2\x84\xAA",
-    "0", "1", "12", "345", "67890", "!", "?!", "...", "/", "//", "/\n", "-", "(", "_", "\"", "$", "+", "=", "<|", "|>",
-    "\x01", "\x7F", "\xC2\x85", "\xC2\xA0", "\xE3\x80\x80", "\xE2\x80\xA8", "\xE2\x80\x8B", "\xEF\xBB\xBF",
-    "\xC3\xA9", "\xC3\x89", "\xCC\x81", "\xEF\xB8\x8F", "\xE2\x9D\xA4", "\xC7\x85", "\xCA\xB0", "\xCD\x8F",
-    "\xE4\xB8\x80", "\xE4\xB7\x80", "\xE9\xBE\xA5", "\xE9\xBE\xA6", "\xE6\x96\x87", "\xE5\xAD\x97", "\xE7\x9A\x84",
-    "\xE3\x81\x80", "\xE3\x81\x82", "\xE3\x82\xA2", "\xE3\x83\xBB", "\xE3\x82\x9B", "\xE3\x82\x99", "\xE3\x83\xBC",
-    "\xE3\x80\x82", "\xEF\xBC\x8C", "\xEF\xBC\x91", "\xEF\xBC\xA1", "\xEA\xB0\x80", "\xE1\x84\x80\xE1\x85\xA1",
-    "\xF0\x9F\x98\x80", "\xF0\x9F\x8F\xBD", "\xF0\x91\xB7\xA0", "\xF0\x9D\x9F\x8E", "\xF0\x9D\x90\x80",
-    "\xF0\xA0\x80\x80", "\xF4\x8F\xBF\xBF",
-    "\xD0\x96", "\xD0\xB6", "\xD8\xB9", "\xD9\xA3", "\xE0\xA4\x95", "\xE0\xA4\xBF", "\xE0\xA5\xA7", "\xE0\xB8\x81",
+    "a", "b", "Ab", "ABC", "word", " word", "x", "Z", " ", "  ", "   ", "\t", "\n", "\r\n", "\r",
+    "\n\n", " \n", "\v", "\f", "'s", "'S", "'ll", "'LL", "'re", "'vE", "'m", "'d", "'t", "'", "''",
+    "'l", "'r", "'\xC5\xBF", "\xC5\xBF", "\xE2\x84\xAA", "0", "1", "12", "345", "67890", "!", "?!",
+    "...", "/", "//", "/\n", "-", "(", "_", "\"", "$", "+", "=", "<|", "|>", "\x01", "\x7F", "\xC2\x85",
+    "\xC2\xA0", "\xE3\x80\x80", "\xE2\x80\xA8", "\xE2\x80\x8B", "\xEF\xBB\xBF", "\xC3\xA9", "\xC3\x89",
+    "\xCC\x81", "\xEF\xB8\x8F", "\xE2\x9D\xA4", "\xC7\x85", "\xCA\xB0", "\xCD\x8F", "\xE4\xB8\x80",
+    "\xE4\xB7\x80", "\xE9\xBE\xA5", "\xE9\xBE\xA6", "\xE6\x96\x87", "\xE5\xAD\x97", "\xE7\x9A\x84",
+    "\xE3\x81\x80", "\xE3\x81\x82", "\xE3\x82\xA2", "\xE3\x83\xBB", "\xE3\x82\x9B", "\xE3\x82\x99",
+    "\xE3\x83\xBC", "\xE3\x80\x82", "\xEF\xBC\x8C", "\xEF\xBC\x91", "\xEF\xBC\xA1", "\xEA\xB0\x80",
+    "\xE1\x84\x80\xE1\x85\xA1", "\xF0\x9F\x98\x80", "\xF0\x9F\x8F\xBD", "\xF0\x91\xB7\xA0",
+    "\xF0\x9D\x9F\x8E", "\xF0\x9D\x90\x80", "\xF0\xA0\x80\x80", "\xF4\x8F\xBF\xBF", "\xD0\x96",
+    "\xD0\xB6", "\xD8\xB9", "\xD9\xA3", "\xE0\xA4\x95", "\xE0\xA4\xBF", "\xE0\xA5\xA7", "\xE0\xB8\x81",
 };
 /* clang-format on */
 #define N_PARTS ((uint32_t)(sizeof parts / sizeof *parts))
@@ -90,8 +90,8 @@ static void put_runs(t_rng *rng, writer *w) {
     }
 }
 
-/* Two to five classes of characters, one of each, in any order: at the end of a window anything may be cut. Now and
- * then what masks leave to the scanner, behind which windows are short. */
+/* Two to five classes of characters, one of each, in any order: at the end of a window anything may be cut.
+ * Now and then what masks leave to the scanner, behind which windows are short. */
 static void put_dense(t_rng *rng, writer *w) {
     static const char *const classes[][4] = {
         {"a", "b", "s", "\xC3\xA9"},

@@ -5,8 +5,9 @@
 
 #include "fixture.h"
 
-/* Kinds of text: parts in any order; parts at the edges of blocks and windows; long runs; few characters in any
- * order; east Asian and Latin mixed; emoji; marks that NFC joins; words of all lengths, again and again; gen_text. */
+/* Kinds of text: parts in any order; parts at the edges of blocks and windows; long runs; few characters in
+ * any order; east Asian and Latin mixed; emoji; marks that NFC joins; words of all lengths, again and again;
+ * gen_text. */
 #define HARD_KINDS 9u
 
 /* Valid UTF-8 of one kind, at most max bytes, max >= 64. Returns how many. */

@@ -36,8 +36,8 @@ static void give_ids(piece *p) {
     for (size_t i = 0; i < p->n_ids; i++) p->ids[i] = (uint32_t)mix(h + i);
 }
 
-/* The number at one end, and what it is filled with: zeros are bytes like others. Even numbers make an even first
- * byte, odd ones an odd one, so that no two numbers give the same piece. */
+/* The number at one end, and what it is filled with: zeros are bytes like others. Even numbers make an even
+ * first byte, odd ones an odd one, so that no two numbers give the same piece. */
 static void fill(piece *p, size_t number, size_t n) {
     static const uint8_t fillers[] = {0, 'b', 0xFE};
     p->n = n;

@@ -265,8 +265,8 @@ static void check_made(const char *name, const dstok_tokenizer *tok, int n_pairs
            n_apart, n_cut);
 }
 
-/* Tokens with every kind of part at their ends: whole characters, what lacks one byte, two, three; tails of one
- * to three bytes; both at once. */
+/* Tokens with every kind of part at their ends: whole characters, what lacks one byte, two, three; tails of
+ * one to three bytes; both at once. */
 static const char *const part_merges[][2] = {
     {"\x98", "\x80"},
     {"\xE4", "\xBD"},

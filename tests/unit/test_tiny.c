@@ -32,8 +32,8 @@ static void put_plain(dstok__pairs *p, const rule *rules, size_t n) {
         dstok__pairs_put(p, rules[i].left, rules[i].right, rules[i].rank, rules[i].product);
 }
 
-/* The same pairs packed, as pairs.h says: each line is filled from the front, what finds none free goes to the
- * next. lines: more than the pairs fill. */
+/* The same pairs packed, as pairs.h says: each line is filled from the front, what finds none free goes to
+ * the next. lines: more than the pairs fill. */
 static void put_packed(dstok__pairs *packed, const dstok__pairs *plain, size_t lines, uint64_t seed) {
     uint32_t n_ranks = 0;
     for (size_t i = 0; i < plain->cap; i++) {
