@@ -3,7 +3,8 @@
 #include "tiers.h"
 
 static const dstok__simd scalar = {
-    DSTOK__TIER_SCALAR, "scalar", dstok__utf8_check, dstok__classify, dstok__find_byte, dstok__positions,
+    DSTOK__TIER_SCALAR, "scalar",         dstok__utf8_check,    dstok__classify,
+    dstok__find_byte,   dstok__positions, dstok__json_masks_of, dstok__json_copy,
 };
 
 #if DSTOK__HAVE_X86

@@ -32,6 +32,14 @@ typedef struct dstok__classes {
     uint64_t space, quote, slash; /* 20, 27, 2F: they are in blank or sign, too */
 } dstok__classes;
 
+/* What JSON is made of, in 64 bytes of text. */
+typedef struct dstok__json_masks {
+    uint64_t quote, backslash; /* 22, 5C */
+    uint64_t control;          /* 00-1F */
+    uint64_t mark;             /* { } [ ] : , */
+    uint64_t blank;            /* 09 0A 0D 20 */
+} dstok__json_masks;
+
 /* Functions of one tier. */
 typedef struct dstok__simd {
     dstok__tier tier;
@@ -49,6 +57,14 @@ typedef struct dstok__simd {
     /* The places of all set bits of words[0, n), in order, bit i of word k at 64 k + i. Returns how many; may write
      * up to 64 numbers more than that. */
     size_t (*positions)(const uint64_t *words, size_t n, uint32_t *out);
+
+    /* The JSON masks of n blocks of 64 bytes; reads text[0, 64 n) and nothing else. */
+    void (*json_masks)(const uint8_t *text, size_t n, dstok__json_masks *out);
+
+    /* Copies text[0, len) to out, a backslash and the letter behind it as the byte they stand for ("\n", "\\", ...: the
+     * eight of JSON), up to the first backslash with anything else behind it, or with nothing. Returns how much of text
+     * is done, *n gets the length of the copy. May write up to 64 bytes more than that. */
+    size_t (*json_copy)(const uint8_t *text, size_t len, uint8_t *out, size_t *n);
 } dstok__simd;
 
 /* The best tier of this machine that is not above `cap` (DSTOK__N_TIERS: no cap). Never NULL. Reads what the CPU can
@@ -64,6 +80,8 @@ size_t dstok__utf8_check(const uint8_t *text, size_t len);
 void dstok__classify(const uint8_t *text, size_t n, dstok__classes *out);
 size_t dstok__find_byte(const uint8_t *text, size_t len, const uint8_t *first, size_t n);
 size_t dstok__positions(const uint64_t *words, size_t n, uint32_t *out);
+void dstok__json_masks_of(const uint8_t *text, size_t n, dstok__json_masks *out);
+size_t dstok__json_copy(const uint8_t *text, size_t len, uint8_t *out, size_t *n);
 
 /* Length of the maximal ill-formed subpart that begins at text[0], len > 0: how many bytes one U+FFFD
  * replaces (Unicode 16.0, 3.9, "U+FFFD Substitution of Maximal Subparts"). 0 when a well-formed character

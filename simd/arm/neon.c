@@ -3,6 +3,7 @@
 #include "../tiers.h"
 
 #if DSTOK__HAVE_NEON
+#include "../json.h"
 #include "../places.h"
 #include "../sets.h"
 #include "../utf8_pairs.h"
@@ -124,6 +125,60 @@ static size_t dstok__positions_neon(const uint64_t *words, size_t n, uint32_t *o
     return (size_t)(to - out);
 }
 
+/* ---- JSON ---- */
+
+static inline uint8x16_t is_quote(uint8x16_t c) {
+    return vceqq_u8(c, vdupq_n_u8('"'));
+}
+static inline uint8x16_t is_backslash(uint8x16_t c) {
+    return vceqq_u8(c, vdupq_n_u8('\\'));
+}
+static inline uint8x16_t is_control(uint8x16_t c) {
+    return vcltq_u8(c, vdupq_n_u8(0x20));
+}
+static inline uint8x16_t is_mark(uint8x16_t c) {
+    uint8x16_t bit5 = vorrq_u8(c, vdupq_n_u8(0x20));
+    return vceqq_u8(bit5, vqtbl1q_u8(vld1q_u8(dstok__mark_column), column(c)));
+}
+static inline uint8x16_t is_blank(uint8x16_t c) {
+    return vceqq_u8(c, vqtbl1q_u8(vld1q_u8(dstok__blank_column), column(c)));
+}
+
+static void dstok__json_masks_neon(const uint8_t *text, size_t n, dstok__json_masks *out) {
+    for (size_t k = 0; k < n; k++) {
+        uint8x16x4_t c = vld4q_u8(text + 64 * k);
+        uint64_t control = top_bits(FOUR(is_control, c));
+        out[k].quote = top_bits(FOUR(is_quote, c));
+        out[k].backslash = top_bits(FOUR(is_backslash, c));
+        out[k].control = control;
+        out[k].mark = top_bits(FOUR(is_mark, c)) & ~control;
+        out[k].blank = top_bits(FOUR(is_blank, c));
+    }
+}
+
+static size_t dstok__json_copy_neon(const uint8_t *text, size_t len, uint8_t *out, size_t *n) {
+    const uint8x16_t backslash[4] = {vdupq_n_u8('\\'), vdupq_n_u8('\\'), vdupq_n_u8('\\'), vdupq_n_u8('\\')};
+    uint8_t *to = out;
+    size_t i = 0;
+    while (len - i >= 16) {
+        size_t run = first_hit(text + i, backslash);
+        vst1q_u8(to, vld1q_u8(text + i));
+        i += run;
+        to += run;
+        if (run == 16) continue;
+        uint8_t letter = len - i < 2 ? 0 : dstok__json_letters[text[i + 1]];
+        if (letter == 0) {
+            *n = (size_t)(to - out);
+            return i;
+        }
+        *to++ = letter;
+        i += 2;
+    }
+    size_t more, done = dstok__json_copy(text + i, len - i, to, &more);
+    *n = (size_t)(to - out) + more;
+    return i + done;
+}
+
 /* ---- UTF-8 ---- */
 
 /* Not zero where a byte does not go with those before it (utf8_pairs.h). */
@@ -168,8 +223,10 @@ static size_t dstok__utf8_check_neon(const uint8_t *text, size_t len) {
 }
 
 const dstok__simd dstok__simd_neon = {
-    DSTOK__TIER_NEON,      "neon", dstok__utf8_check_neon, dstok__classify_neon, dstok__find_byte_neon,
-    dstok__positions_neon,
+    DSTOK__TIER_NEON,       "neon",
+    dstok__utf8_check_neon, dstok__classify_neon,
+    dstok__find_byte_neon,  dstok__positions_neon,
+    dstok__json_masks_neon, dstok__json_copy_neon,
 };
 
 #else

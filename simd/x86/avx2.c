@@ -3,6 +3,7 @@
 #include "../tiers.h"
 
 #if DSTOK__HAVE_X86
+#include "../json.h"
 #include "../places.h"
 #include "../sets.h"
 #include "../utf8_pairs.h"
@@ -130,6 +131,97 @@ AVX2 static size_t dstok__positions_avx2(const uint64_t *words, size_t n, uint32
     return (size_t)(to - out);
 }
 
+/* ---- JSON ---- */
+
+typedef struct json_sets { /* of 32 bytes */
+    __m256i quote, backslash, control, mark, blank;
+} json_sets;
+
+INLINE json_sets json_sets_of(__m256i c) {
+    const __m256i bit5 = _mm256_set1_epi8(0x20), last = _mm256_set1_epi8(0x1F);
+    return (json_sets){
+        .quote = _mm256_cmpeq_epi8(c, _mm256_set1_epi8('"')),
+        .backslash = _mm256_cmpeq_epi8(c, _mm256_set1_epi8('\\')),
+        .control = _mm256_cmpeq_epi8(_mm256_max_epu8(c, last), last),
+        .mark =
+            _mm256_cmpeq_epi8(_mm256_or_si256(c, bit5), _mm256_shuffle_epi8(twice(dstok__mark_column), c)),
+        .blank = _mm256_cmpeq_epi8(c, _mm256_shuffle_epi8(twice(dstok__blank_column), c)),
+    };
+}
+
+AVX2 static void dstok__json_masks_avx2(const uint8_t *text, size_t n, dstok__json_masks *out) {
+    for (size_t k = 0; k < n; k++, text += 64) {
+        json_sets s = json_sets_of(load(text)), t = json_sets_of(load(text + 32));
+        out[k].quote = top_bits(s.quote, t.quote);
+        out[k].backslash = top_bits(s.backslash, t.backslash);
+        out[k].control = top_bits(s.control, t.control);
+        out[k].mark = top_bits(s.mark, t.mark) & ~out[k].control;
+        out[k].blank = top_bits(s.blank, t.blank);
+    }
+}
+
+/* A byte of ones for each bit. */
+INLINE __m256i spread(uint32_t bits) {
+    const __m256i byte_of = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+    const __m256i bit_of = _mm256_set1_epi64x((long long)0x8040201008040201u);
+    __m256i all = _mm256_shuffle_epi8(_mm256_set1_epi32((int)bits), byte_of);
+    return _mm256_cmpeq_epi8(_mm256_and_si256(all, bit_of), bit_of);
+}
+
+/* Writes those of 16 bytes whose bits are set, eight at a time; the next ones go over those too many. */
+INLINE uint8_t *put_kept(uint8_t *to, __m128i c, uint32_t kept) {
+    const uint64_t *low = &dstok__places[kept & 0xFF], *high = &dstok__places[kept >> 8 & 0xFF];
+    __m128i from = _mm_loadl_epi64((const __m128i *)(const void *)low);
+    _mm_storel_epi64((__m128i *)(void *)to, _mm_shuffle_epi8(c, from));
+    to += __builtin_popcount(kept & 0xFF);
+    from = _mm_loadl_epi64((const __m128i *)(const void *)high);
+    _mm_storel_epi64((__m128i *)(void *)to, _mm_shuffle_epi8(_mm_unpackhi_epi64(c, c), from));
+    return to + __builtin_popcount(kept >> 8 & 0xFF);
+}
+
+/* The escapes of 32 bytes: their letters become what they stand for, their backslashes are left out. *n: how many bytes
+ * there are, then how many are done; *stop: no more can be done. Returns which bytes to keep. */
+INLINE uint32_t unescape(__m256i *c, uint32_t backslash, size_t *n, int *stop) {
+    uint64_t carry = 0, escaped = dstok__json_escaped(backslash, &carry);
+    __m256i row = _mm256_and_si256(_mm256_srli_epi16(*c, 4), _mm256_set1_epi8(1));
+    __m256i hash = _mm256_xor_si256(*c, row);
+    __m256i letter = _mm256_cmpeq_epi8(*c, _mm256_shuffle_epi8(twice(dstok__letter_hash), hash));
+    __m256i quote = _mm256_cmpeq_epi8(*c, _mm256_set1_epi8('"'));
+    uint32_t good = (uint32_t)_mm256_movemask_epi8(_mm256_or_si256(letter, quote));
+    uint32_t bad = (uint32_t)escaped & ~good;
+    __m256i plain = _mm256_shuffle_epi8(twice(dstok__plain_hash), hash);
+    *c = _mm256_blendv_epi8(*c, plain, _mm256_and_si256(letter, spread((uint32_t)escaped)));
+    if (escaped >> 32 != 0) *n = 31; /* the next 32 bytes begin with this backslash */
+    if (bad != 0) *n = (size_t)__builtin_ctz(bad) - 1;
+    *stop = bad != 0;
+    return (uint32_t)(~(backslash & ~escaped) & (((uint64_t)1 << *n) - 1));
+}
+
+AVX2 static size_t dstok__json_copy_avx2(const uint8_t *text, size_t len, uint8_t *out, size_t *n) {
+    const __m256i mark = _mm256_set1_epi8('\\');
+    uint8_t *to = out;
+    size_t i = 0;
+    for (int stop = 0; !stop;) {
+        size_t part = len - i < 32 ? len - i : 32;
+        __m256i c = part < 32 ? load_some(text + i, part) : load(text + i);
+        uint32_t backslash = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(c, mark));
+        stop = part < 32;
+        if (backslash == 0) {
+            _mm256_storeu_si256((__m256i *)(void *)to, c);
+            to += part;
+        } else {
+            int is_bad;
+            uint32_t kept = unescape(&c, backslash, &part, &is_bad);
+            to = put_kept(to, _mm256_castsi256_si128(c), kept);
+            to = put_kept(to, _mm256_extracti128_si256(c, 1), kept >> 16);
+            stop |= is_bad;
+        }
+        i += part;
+    }
+    *n = (size_t)(to - out);
+    return i;
+}
+
 /* ---- UTF-8 ---- */
 
 /* The bytes n before those of c, where `before` holds the 32 bytes before c. */
@@ -183,8 +275,10 @@ AVX2 static size_t dstok__utf8_check_avx2(const uint8_t *text, size_t len) {
 }
 
 const dstok__simd dstok__simd_avx2 = {
-    DSTOK__TIER_AVX2,      "avx2", dstok__utf8_check_avx2, dstok__classify_avx2, dstok__find_byte_avx2,
-    dstok__positions_avx2,
+    DSTOK__TIER_AVX2,       "avx2",
+    dstok__utf8_check_avx2, dstok__classify_avx2,
+    dstok__find_byte_avx2,  dstok__positions_avx2,
+    dstok__json_masks_avx2, dstok__json_copy_avx2,
 };
 
 #else

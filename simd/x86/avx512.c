@@ -3,6 +3,7 @@
 #include "../tiers.h"
 
 #if DSTOK__HAVE_X86
+#include "../json.h"
 
 #ifndef DSTOK__AVX512_ELSEWHERE /* a test brings the same instructions as plain code */
 #include <immintrin.h>
@@ -156,6 +157,65 @@ AVX512 static size_t dstok__positions_avx512(const uint64_t *words, size_t n, ui
     return (size_t)(to - out);
 }
 
+/* ---- JSON ---- */
+
+INLINE __m512i four_times(const uint8_t table[16]) {
+    return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)(const void *)table));
+}
+
+AVX512 static void dstok__json_masks_avx512(const uint8_t *text, size_t n, dstok__json_masks *out) {
+    const __m512i marks = four_times(dstok__mark_column), blanks = four_times(dstok__blank_column);
+    for (size_t k = 0; k < n; k++) {
+        __m512i c = load(text + 64 * k);
+        uint64_t control = _mm512_cmplt_epu8_mask(c, bytes(0x20));
+        out[k].quote = _mm512_cmpeq_epi8_mask(c, bytes('"'));
+        out[k].backslash = _mm512_cmpeq_epi8_mask(c, bytes('\\'));
+        out[k].control = control;
+        out[k].mark =
+            _mm512_cmpeq_epi8_mask(_mm512_or_si512(c, bytes(0x20)), _mm512_shuffle_epi8(marks, c)) & ~control;
+        out[k].blank = _mm512_cmpeq_epi8_mask(c, _mm512_shuffle_epi8(blanks, c));
+    }
+}
+
+/* The escapes of a block: its letters become what they stand for, their backslashes are left out. *n: how many bytes of
+ * the block there are, then how many are done; *stop: no more can be done. Returns which bytes to keep. */
+INLINE uint64_t unescape(__m512i *c, uint64_t backslash, const __m512i table[2], size_t *n, int *stop) {
+    uint64_t carry = 0, escaped = dstok__json_escaped(backslash, &carry);
+    uint64_t low = escaped & ~_mm512_movepi8_mask(*c);
+    __m512i letters = _mm512_maskz_permutex2var_epi8(low, table[0], *c, table[1]);
+    uint64_t good = _mm512_test_epi8_mask(letters, letters), bad = escaped & ~good;
+    if (carry) *n = 63; /* the next block begins with this backslash */
+    if (bad != 0) *n = (size_t)__builtin_ctzll(bad) - 1;
+    *stop = bad != 0;
+    *c = _mm512_mask_mov_epi8(*c, good, letters);
+    return ~(backslash & ~escaped) & (*n < 64 ? ((uint64_t)1 << *n) - 1 : ~(uint64_t)0);
+}
+
+AVX512 static size_t dstok__json_copy_avx512(const uint8_t *text, size_t len, uint8_t *out, size_t *n) {
+    const __m512i table[2] = {load(dstok__json_letters), load(dstok__json_letters + 64)};
+    uint8_t *to = out;
+    size_t i = 0;
+    for (int stop = 0; !stop;) {
+        size_t part = len - i < 64 ? len - i : 64;
+        __m512i c = part < 64 ? load_some(text + i, part) : load(text + i);
+        uint64_t backslash = _mm512_cmpeq_epi8_mask(c, bytes('\\'));
+        stop = part < 64;
+        if (backslash == 0) {
+            _mm512_storeu_si512(to, c);
+            to += part;
+        } else {
+            int is_bad;
+            uint64_t kept = unescape(&c, backslash, table, &part, &is_bad);
+            _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(kept, c));
+            to += __builtin_popcountll(kept);
+            stop |= is_bad;
+        }
+        i += part;
+    }
+    *n = (size_t)(to - out);
+    return i;
+}
+
 /* ---- UTF-8 ---- */
 
 /* clang-format off */
@@ -223,6 +283,7 @@ const dstok__simd dstok__simd_avx512 = {
     DSTOK__TIER_AVX512,       "avx512",
     dstok__utf8_check_avx512, dstok__classify_avx512,
     dstok__find_byte_avx512,  dstok__positions_avx512,
+    dstok__json_masks_avx512, dstok__json_copy_avx512,
 };
 
 #else

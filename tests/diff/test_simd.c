@@ -2,6 +2,7 @@
 /* Every function of every tier against the scalar one, with memory that ends and begins at pages without access.
  * Arguments: how the tiers run ("native" when left out), the seed. */
 #define _DEFAULT_SOURCE /* MAP_ANON */
+#include "../../simd/json.h"
 #include "../../simd/simd.h"
 #include "../harness/t.h"
 
@@ -226,6 +227,126 @@ static void test_positions(const dstok__simd *simd) {
     check_positions(simd, many, 600);
 }
 
+/* ---- JSON ---- */
+
+static void check_json_masks(const dstok__simd *simd, const uint8_t *text, size_t n) {
+    static dstok__json_masks want[8];
+    size_t size = n * sizeof *want;
+    dstok__json_masks_of(text, n, want);
+    for (int end = 0; end < 2; end++) {
+        uint8_t *out = at_edge(&out_area, size, end);
+        memset(out, end ? 0xAA : 0x55, size);
+        simd->json_masks(text, n, (dstok__json_masks *)(void *)out);
+        t_checks++;
+        if (memcmp(out, want, size) != 0) report(simd, "json_masks of the first byte", 0, text[0]);
+    }
+}
+
+static void test_json_masks(const dstok__simd *simd) {
+    static const char few[] = "{}[]:,\"\\ \t\n\r\f\x1A\x1F.a\xFB";
+    for (uint32_t c = 0; c < 256;
+         c++) { /* every byte at every place, between others that are in no mask, or in all */
+        for (size_t at = 0; at < 64; at++) {
+            uint8_t *block = at_edge(&in_area, 64, at % 2 == 0);
+            for (size_t i = 0; i < 64; i++) block[i] = c % 2 ? (uint8_t)few[i % (sizeof few - 1)] : 'x';
+            block[at] = (uint8_t)c;
+            check_json_masks(simd, block, 1);
+        }
+    }
+    for (uint32_t round = 0; round < 2000; round++) {
+        size_t n = t_below(&rng, 6);
+        uint8_t *text = at_edge(&in_area, 64 * n, round % 2);
+        for (size_t i = 0; i < 64 * n; i++)
+            text[i] =
+                (uint8_t)(round % 3 == 0 ? t_below(&rng, 256) : (uint8_t)few[t_below(&rng, sizeof few - 1)]);
+        check_json_masks(simd, text, n);
+    }
+}
+
+/* The copy lies in memory that ends with the 64 bytes it may use beyond itself. */
+static void check_json_copy(const dstok__simd *simd, const uint8_t *text, size_t len) {
+    static uint8_t want[4096];
+    size_t count, got_count = SIZE_MAX, done = dstok__json_copy(text, len, want, &count);
+    for (int end = 0; end < 2; end++) {
+        uint8_t *out = at_edge(&out_area, count + 64, end);
+        memset(out, 0xAA, count + 64);
+        size_t got = simd->json_copy(text, len, out, &got_count);
+        t_checks++;
+        if (got != done) report(simd, "json_copy: done", got, done);
+        if (got_count != count) report(simd, "json_copy: length", got_count, count);
+        if (got_count == count && memcmp(out, want, count) != 0) report(simd, "json_copy: bytes", len, count);
+    }
+}
+
+/* Text with escapes; `often`: how many of 64 bytes begin one; one of them in `odd` (0: none) is none of the eight. */
+static void fill_escapes(uint8_t *text, size_t len, uint32_t often, uint32_t odd) {
+    static const char letters[] = "\"\\/bfnrt", others[] = "ux\"\0\xE2\xDC\xFF"
+                                                           "BN0";
+    for (size_t i = 0; i < len; i++) {
+        text[i] = (uint8_t)(t_below(&rng, 8) == 0 ? t_below(&rng, 256) : 'a' + t_below(&rng, 26));
+        if (text[i] == '\\') text[i] = '/';
+        if (t_below(&rng, 64) >= often) continue;
+        text[i] = '\\';
+        if (i + 1 < len) text[++i] = (uint8_t)letters[t_below(&rng, 8)];
+        if (odd > 0 && t_below(&rng, odd) == 0) text[i] = (uint8_t)others[t_below(&rng, sizeof others - 1)];
+    }
+}
+
+static void test_json_copy(const dstok__simd *simd) {
+    for (size_t len = 0; len <= 200; len++) {
+        for (int end = 0; end < 2; end++) {
+            uint8_t *text = at_edge(&in_area, len, end);
+            memset(text, 'a', len);
+            check_json_copy(simd, text, len);
+            for (size_t at = 0; at < len; at++) { /* runs of backslashes from every place */
+                size_t n = 1 + t_below(&rng, 70);
+                memset(text + at, '\\', n < len - at ? n : len - at);
+                if (n < len - at) text[at + n] = (uint8_t) "n\"ua\xEE"[t_below(&rng, 5)];
+                check_json_copy(simd, text, len);
+                memset(text + at, 'b', n < len - at ? n + 1 : len - at);
+            }
+        }
+    }
+    for (uint32_t c = 0; c < 256; c++) { /* every byte behind a backslash, at every place */
+        for (size_t at = 0; at < 70; at++) {
+            uint8_t *text = at_edge(&in_area, 140, 1);
+            memset(text, 'c', 140);
+            text[at] = '\\';
+            text[at + 1] = (uint8_t)c;
+            check_json_copy(simd, text, 140);
+        }
+    }
+    for (uint32_t round = 0; round < 6000; round++) {
+        size_t len = t_below(&rng, round % 8 == 0 ? 3000 : 300);
+        uint8_t *text = at_edge(&in_area, len, round % 2);
+        fill_escapes(text, len, 1 + round % 60, round % 3 == 0 ? 20 : 0);
+        check_json_copy(simd, text, len);
+    }
+}
+
+/* Which bytes are escaped, with runs over the edges of blocks, against going from byte to byte. */
+static void test_json_escaped(void) {
+    for (uint32_t round = 0; round < 20000; round++) {
+        uint64_t words[4], carry = round % 2, escapes = carry;
+        for (size_t k = 0; k < 4; k++) {
+            words[k] = bits_of_density(round % 65);
+            if (round % 5 == 0) words[k] |= words[k] << 1 | words[k] << 2 | words[k] >> 7;
+        }
+        for (size_t k = 0; k < 4; k++) {
+            uint64_t want = 0, got = dstok__json_escaped(words[k], &carry);
+            for (size_t i = 0; i < 64; i++) {
+                want |= escapes << i;
+                escapes = escapes == 0 && (words[k] >> i & 1) != 0;
+            }
+            CHECK(got == want && carry == escapes);
+        }
+    }
+    for (uint32_t round = 0; round < 1000; round++) {
+        uint64_t bits = bits_of_density(round % 65), sum = 0, got = dstok__prefix_xor(bits);
+        for (size_t i = 0; i < 64; i++) CHECK((got >> i & 1) == (sum ^= bits >> i & 1));
+    }
+}
+
 /* ---- UTF-8 ---- */
 
 /* The linker puts this in place of the scalar search for the exact place, which hides an error found where there is
@@ -324,6 +445,8 @@ static void test_tier(const dstok__simd *simd, const char *how) {
     test_classify(simd);
     test_find(simd);
     test_positions(simd);
+    test_json_masks(simd);
+    test_json_copy(simd);
     test_utf8(simd);
 }
 
@@ -333,6 +456,7 @@ int main(int argc, char **argv) {
     if (argc > 2) rng.state = strtoull(argv[2], NULL, 10);
     in_area = area_new();
     out_area = area_new();
+    test_json_escaped();
 #ifdef DSTOK_TEST_EXTRA_TIER
     test_tier(&DSTOK_TEST_EXTRA_TIER, how);
 #else

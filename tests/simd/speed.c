@@ -15,6 +15,8 @@
 static dstok__classes classes[TEXT / 64];
 static uint64_t starts[TEXT / 64]; /* where words, signs and long characters begin */
 static uint32_t places[WINDOW + 64];
+static dstok__json_masks masks[BLOCKS];
+static uint8_t copy[WINDOW + 64];
 static volatile size_t sink;
 
 static double now(void) {
@@ -41,6 +43,19 @@ static size_t find_one(const dstok__simd *simd, const uint8_t *text, size_t at, 
 }
 static size_t find_four(const dstok__simd *simd, const uint8_t *text, size_t at, size_t len) {
     return simd->find_byte(text + at, len, (const uint8_t *)"\1\2\3\4", 4);
+}
+
+static size_t json_masks(const dstok__simd *simd, const uint8_t *text, size_t at, size_t len) {
+    simd->json_masks(text + at, len / 64, masks);
+    return 0;
+}
+static size_t json_copy(const dstok__simd *simd, const uint8_t *text, size_t at, size_t len) {
+    size_t n;
+    for (size_t i = 0; i < len;
+         i++) { /* in a text that is no JSON other letters stand behind backslashes, too */
+        i += simd->json_copy(text + at + i, len - i, copy, &n);
+    }
+    return n;
 }
 
 /* Windows end where characters do. */
@@ -103,15 +118,27 @@ static void head(const char *unit) {
     printf("\n");
 }
 
+/* The begin of a text as it stands in a JSON string. */
+static const uint8_t *as_json(const uint8_t *text) {
+    static uint8_t json[TEXT];
+    static const char plain[] = "\"\\\n\r\t", letter[] = "\"\\nrt";
+    for (size_t i = 0, n = 0; n < TEXT; i++) {
+        const char *found = text[i] != 0 ? strchr(plain, text[i]) : NULL;
+        if (found != NULL) json[n++] = '\\';
+        if (n < TEXT) json[n++] = found != NULL ? (uint8_t)letter[found - plain] : text[i];
+    }
+    return json;
+}
+
 typedef struct measured {
     const char *name;
     work *f;
+    int json; /* of the text as JSON */
 } measured;
-static const measured all[] = {{"classify", classify},
-                               {"positions", positions},
-                               {"utf8_check", utf8_check},
-                               {"find_byte, 1", find_one},
-                               {"find_byte, 4", find_four}};
+static const measured all[] = {{"classify", classify, 0},      {"positions", positions, 0},
+                               {"utf8_check", utf8_check, 0},  {"find_byte, 1", find_one, 0},
+                               {"find_byte, 4", find_four, 0}, {"json_masks", json_masks, 1},
+                               {"json_copy", json_copy, 1}};
 #define N_ALL (sizeof all / sizeof *all)
 
 static void windows(const char *name, const uint8_t *text) {
@@ -123,7 +150,8 @@ static void windows(const char *name, const uint8_t *text) {
     }
     for (size_t i = 0; i < N_ALL; i++) {
         double rate[DSTOK__N_TIERS];
-        for (int k = 0; k < n_tiers; k++) rate[k] = (double)TEXT / window_ns(tiers[k], all[i].f, text, TEXT);
+        const uint8_t *used = all[i].json ? as_json(text) : text;
+        for (int k = 0; k < n_tiers; k++) rate[k] = (double)TEXT / window_ns(tiers[k], all[i].f, used, TEXT);
         row(name, all[i].name, rate);
     }
 }
@@ -131,6 +159,7 @@ static void windows(const char *name, const uint8_t *text) {
 static void calls(const char *name, const uint8_t *text) {
     static const size_t lengths[] = {6, 12, 24, 30, 60, 180}; /* whole characters of three bytes, too */
     for (size_t i = 2; i < N_ALL; i++) {
+        if (all[i].f == json_masks) continue; /* whole blocks only */
         for (size_t j = 0; j < sizeof lengths / sizeof *lengths; j++) {
             double ns[DSTOK__N_TIERS];
             char what[64];
