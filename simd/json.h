@@ -8,8 +8,8 @@
 /* The only blank in each column (lower half of a byte); where there is none, a byte of another column. */
 static const uint8_t dstok__blank_column[16] = {0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0x09, 0x0A, 0, 0, 0x0D, 0, 0};
 
-/* The same for the six marks with bit 5 set, which makes [ { and ] } of one kind, and of nothing else but control
- * characters a mark. */
+/* The same for the six marks with bit 5 set, which makes [ { and ] } of one kind, and of nothing else but
+ * control characters a mark. */
 static const uint8_t dstok__mark_column[16] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0};
 
 /* What a letter behind a backslash stands for; 0: it is no escape of two bytes. */
@@ -18,16 +18,17 @@ static const uint8_t dstok__json_letters[256] = {
     ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
 };
 
-/* Those letters but for the quote, and what they stand for, by the lower half of the letter with bit 0 turned where bit
- * 4 is set; where there is none, a byte of another place. */
+/* Those letters but for the quote, and what they stand for, by the lower half of the letter with bit 0
+ * turned where bit 4 is set; where there is none, a byte of another place. */
 static const uint8_t dstok__letter_hash[16] = {0xFF, 0, 'b', 'r', 0, 't',  'f', 0,
                                                0,    0, 0,   0,   0, '\\', 'n', '/'};
 static const uint8_t dstok__plain_hash[16] = {0, 0, '\b', '\r', 0, '\t', '\f', 0,
                                               0, 0, 0,    0,    0, '\\', '\n', '/'};
 
-/* Which bytes of a block stand behind a backslash that is not escaped itself. *carry (0 or 1): whether the first byte of
- * the block does; then the same of the next block. Of a run of backslashes every second byte is escaped, the one behind
- * it included: those at odd places where the run begins at an even one, and the other way round. */
+/* Which bytes of a block stand behind a backslash that is not escaped itself. *carry (0 or 1): whether the
+ * first byte of the block does; then the same of the next block. Of a run of backslashes every second byte
+ * is escaped, the one behind it included: those at odd places where the run begins at an even one, and the
+ * other way round. */
 static inline uint64_t dstok__json_escaped(uint64_t backslash, uint64_t *carry) {
     const uint64_t even = 0x5555555555555555u;
     uint64_t first = *carry;
@@ -40,7 +41,8 @@ static inline uint64_t dstok__json_escaped(uint64_t backslash, uint64_t *carry) 
     return first | (from_even << 1 & ~even) | (from_odd << 1 & even);
 }
 
-/* Each bit is that of itself and all below it added up, modulo 2: ones from every second bit to the bit before the next. */
+/* Each bit is that of itself and all below it added up, modulo 2: ones from every second bit to the bit
+ * before the next. */
 static inline uint64_t dstok__prefix_xor(uint64_t bits) {
     for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
     return bits;

@@ -61,9 +61,9 @@ typedef struct dstok__simd {
     /* The JSON masks of n blocks of 64 bytes; reads text[0, 64 n) and nothing else. */
     void (*json_masks)(const uint8_t *text, size_t n, dstok__json_masks *out);
 
-    /* Copies text[0, len) to out, a backslash and the letter behind it as the byte they stand for ("\n", "\\", ...: the
-     * eight of JSON), up to the first backslash with anything else behind it, or with nothing. Returns how much of text
-     * is done, *n gets the length of the copy. May write up to 64 bytes more than that. */
+    /* Copies text[0, len) to out, a backslash and the letter behind it as the byte they stand for ("\n", "\\",
+     * ...: the eight of JSON), up to the first backslash with anything else behind it, or with nothing. Returns
+     * how much of text is done, *n gets the length of the copy. May write up to 64 bytes more than that. */
     size_t (*json_copy)(const uint8_t *text, size_t len, uint8_t *out, size_t *n);
 } dstok__simd;
 

@@ -179,8 +179,8 @@ INLINE uint8_t *put_kept(uint8_t *to, __m128i c, uint32_t kept) {
     return to + __builtin_popcount(kept >> 8 & 0xFF);
 }
 
-/* The escapes of 32 bytes: their letters become what they stand for, their backslashes are left out. *n: how many bytes
- * there are, then how many are done; *stop: no more can be done. Returns which bytes to keep. */
+/* The escapes of 32 bytes: their letters become what they stand for, their backslashes are left out. *n: how
+ * many bytes there are, then how many are done; *stop: no more can be done. Returns which bytes to keep. */
 INLINE uint32_t unescape(__m256i *c, uint32_t backslash, size_t *n, int *stop) {
     uint64_t carry = 0, escaped = dstok__json_escaped(backslash, &carry);
     __m256i row = _mm256_and_si256(_mm256_srli_epi16(*c, 4), _mm256_set1_epi8(1));

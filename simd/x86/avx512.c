@@ -177,8 +177,8 @@ AVX512 static void dstok__json_masks_avx512(const uint8_t *text, size_t n, dstok
     }
 }
 
-/* The escapes of a block: its letters become what they stand for, their backslashes are left out. *n: how many bytes of
- * the block there are, then how many are done; *stop: no more can be done. Returns which bytes to keep. */
+/* The escapes of a block: its letters become what they stand for, their backslashes are left out. *n: how many
+ * bytes of the block there are, then how many are done; *stop: no more can be done. Returns which bytes to keep. */
 INLINE uint64_t unescape(__m512i *c, uint64_t backslash, const __m512i table[2], size_t *n, int *stop) {
     uint64_t carry = 0, escaped = dstok__json_escaped(backslash, &carry);
     uint64_t low = escaped & ~_mm512_movepi8_mask(*c);

@@ -278,7 +278,7 @@ static void check_json_copy(const dstok__simd *simd, const uint8_t *text, size_t
     }
 }
 
-/* Text with escapes; `often`: how many of 64 bytes begin one; one of them in `odd` (0: none) is none of the eight. */
+/* Text with escapes; `often`: how many of 64 bytes begin one; one in `odd` (0: none) is none of the eight. */
 static void fill_escapes(uint8_t *text, size_t len, uint32_t often, uint32_t odd) {
     static const char letters[] = "\"\\/bfnrt", others[] = "ux\"\0\xE2\xDC\xFF"
                                                            "BN0";
