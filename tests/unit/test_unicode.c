@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The Unicode tables: every property of every code point against hashes made without the tables. */
+#include "../../data/unicode/kinds.h"
 #include "../../data/unicode/unicode.h"
+#include "../../tokenizer/text/utf8.h"
 #include "../harness/t.h"
 #include "unicode_golden.h"
 
@@ -75,6 +77,31 @@ static void test_scripts(void) {
     CHECK(dstok__uc_script('a') != dstok__uc_script('!') && dstok__uc_script('!') != 0);
 }
 
+/* The kind that a category stands for, as DSTOK_KIND_... */
+static unsigned kind_of(uint32_t cp) {
+    if (dstok__uc_is_space(cp)) return DSTOK_KIND_BLANK;
+    if (dstok__uc_in(cp, DSTOK_UC_LU | DSTOK_UC_LT)) return DSTOK_KIND_UPPER;
+    if (dstok__uc_in(cp, DSTOK_UC_LL)) return DSTOK_KIND_LOWER;
+    if (dstok__uc_in(cp, DSTOK_UC_N)) return DSTOK_KIND_NUMBER;
+    bool is_east = (cp >= 0x3040 && cp <= 0x30FF) || (cp >= 0x4E00 && cp <= 0x9FA5);
+    if (dstok__uc_in(cp, DSTOK_UC_L)) return is_east ? DSTOK_KIND_EAST_CASELESS : DSTOK_KIND_CASELESS;
+    if (dstok__uc_in(cp, DSTOK_UC_M)) return is_east ? DSTOK_KIND_EAST_MARK : DSTOK_KIND_MARK;
+    if (dstok__uc_in(cp, DSTOK_UC_P | DSTOK_UC_S)) return is_east ? DSTOK_KIND_EAST_SIGN : DSTOK_KIND_SIGN;
+    return is_east ? DSTOK_KIND_EAST_OTHER : DSTOK_KIND_OTHER;
+}
+
+static void test_kinds(void) {
+    uint8_t c[4];
+    int wrong = 0;
+    for (uint32_t cp = 0x80; cp <= DSTOK_UC_MAX; cp++) {
+        if (cp == 0xD800) cp = 0xE000;
+        size_t n = dstok__utf8_put(c, cp);
+        unsigned kind = n == 2 ? dstok__kind_of_2(c) : n == 3 ? dstok__kind_of_3(c) : dstok__kind_of_4(c);
+        wrong += kind != kind_of(cp);
+    }
+    CHECK_EQ(wrong, 0);
+}
+
 static void test_folds(void) {
     static uint8_t words[4 * N_POINTS];
     int wrong = 0;
@@ -116,6 +143,7 @@ int main(void) {
     test_properties();
     test_categories();
     test_scripts();
+    test_kinds();
     test_folds();
     test_known_points();
     return t_end();

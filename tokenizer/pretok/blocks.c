@@ -2,64 +2,11 @@
 /* From byte classes to character classes: the ASCII masks are taken as they are, longer characters are
  * looked up one by one, but for ideographs, which the byte classes find. */
 #include "blocks.h"
-#include "scan.h"
+
+#include "../../data/unicode/kinds.h"
+#include "../text/utf8.h"
 
 #include <string.h>
-
-/* The mask that holds the kind of a character. */
-static uint64_t *mask_of(dstok__kinds *k, unsigned kind) {
-    switch (kind) {
-    case DSTOK__K_UPPER:
-        return &k->upper;
-    case DSTOK__K_LOWER:
-        return &k->lower;
-    case DSTOK__K_CASELESS:
-        return &k->caseless;
-    case DSTOK__K_MARK:
-        return &k->mark;
-    case DSTOK__K_NUMBER:
-        return &k->number;
-    case DSTOK__K_PUNCT:
-    case DSTOK__K_SYMBOL:
-        return &k->sign;
-    case DSTOK__K_BLANK:
-        return &k->blank;
-    default:
-        return &k->other;
-    }
-}
-
-static bool is_east(uint32_t cp) {
-    return (cp >= 0x3040 && cp <= 0x30FF) || (cp >= 0x4E00 && cp <= 0x9FA5);
-}
-
-/* Sets width bits from bit i on, in this block and in the next. */
-static void fill(uint64_t *mask, uint64_t *next, unsigned i, size_t width) {
-    uint64_t bits = ((uint64_t)1 << width) - 1;
-    *mask |= bits << i;
-    if (i + width > 64) *next |= bits >> (64 - i);
-}
-
-/* One character at text[i] of block k. Bytes that run over into the next block are set there. */
-static void put_character(dstok__kinds *k, const uint8_t *text, unsigned i) {
-    size_t width;
-    uint32_t cp = dstok__utf8_get(text + i, &width);
-    uint64_t *mask = mask_of(k, dstok__kind_of(cp)), bit = (uint64_t)1 << i;
-    fill(mask, mask + sizeof *k / sizeof *mask, i, width);
-    if (is_east(cp)) fill(&k[0].east, &k[1].east, i, width);
-    if (width == 2) k->lead2 |= bit;
-    if (width == 3) k->lead3 |= bit;
-    if (width == 4) k->lead4 |= bit;
-}
-
-static void put_ideographs(dstok__kinds *k, uint64_t first) {
-    uint64_t all = first | first << 1 | first << 2, over = (first >> 63) * 3 | (first >> 62 & 1);
-    k[0].caseless |= all;
-    k[1].caseless |= over;
-    k[0].east |= all;
-    k[1].east |= over;
-    k->lead3 |= first;
-}
 
 /* Takes over the classes of ASCII. */
 static void take_classes(dstok__kinds *k, const dstok__classes *c, uint64_t valid) {
@@ -75,24 +22,65 @@ static void cut_off(dstok__kinds *k, uint64_t valid) {
     for (size_t i = 0; i < sizeof *k / sizeof *mask; i++) mask[i] &= valid;
 }
 
-static void add(dstok__kinds *k, const dstok__kinds *over) {
-    uint64_t *mask = &k->upper;
-    const uint64_t *more = &over->upper;
-    for (size_t i = 0; i < sizeof *k / sizeof *mask; i++) mask[i] |= more[i];
+/* Masks by kind of character, of the block that was read last. */
+typedef uint64_t by_kind[DSTOK_N_KINDS];
+
+/* What runs over into a block: its bytes up to the first that begins a character have the kind of the last byte
+ * before it. */
+static void run_over(by_kind masks, uint64_t tail) {
+    uint64_t bytes = tail & ~(tail + 1);
+    for (unsigned i = 0; i < DSTOK_N_KINDS; i++) masks[i] = (0 - (masks[i] >> 63)) & bytes;
 }
 
-/* The characters above ASCII of the block that begins at text. over [in,out]: what runs over into the next
- * block. */
-static void widen(dstok__kinds *k, const uint8_t *text, dstok__kinds *over) {
-    dstok__kinds two[2];
-    two[0] = *k;
-    add(&two[0], over);
-    memset(&two[1], 0, sizeof two[1]);
-    put_ideographs(two, k->ideograph);
-    for (uint64_t rest = k->high & ~k->tail & ~k->ideograph; rest != 0; rest &= rest - 1)
-        put_character(two, text, dstok__low_bit(rest));
-    *k = two[0];
-    *over = two[1];
+/* Looks up the characters of 2, 3, 4 bytes that begin in the block at text. */
+static void look_up(by_kind masks, const uint8_t *text, uint64_t two, uint64_t three, uint64_t four) {
+    for (; two != 0; two &= two - 1) {
+        unsigned i = dstok__low_bit(two);
+        masks[dstok__kind_of_2(text + i)] |= (uint64_t)3 << i;
+    }
+    for (; three != 0; three &= three - 1) {
+        unsigned i = dstok__low_bit(three);
+        masks[dstok__kind_of_3(text + i)] |= (uint64_t)7 << i;
+    }
+    for (; four != 0; four &= four - 1) {
+        unsigned i = dstok__low_bit(four);
+        masks[dstok__kind_of_4(text + i)] |= (uint64_t)15 << i;
+    }
+}
+
+static void put_kinds(dstok__kinds *k, const by_kind masks) {
+    uint64_t caseless = masks[DSTOK_KIND_EAST_CASELESS], mark = masks[DSTOK_KIND_EAST_MARK],
+             sign = masks[DSTOK_KIND_EAST_SIGN], other = masks[DSTOK_KIND_EAST_OTHER];
+    k->upper |= masks[DSTOK_KIND_UPPER];
+    k->lower |= masks[DSTOK_KIND_LOWER];
+    k->number |= masks[DSTOK_KIND_NUMBER];
+    k->sign |= masks[DSTOK_KIND_SIGN] | sign;
+    k->blank |= masks[DSTOK_KIND_BLANK];
+    k->caseless = masks[DSTOK_KIND_CASELESS] | caseless;
+    k->mark = masks[DSTOK_KIND_MARK] | mark;
+    k->other |= masks[DSTOK_KIND_OTHER] | other;
+    k->east = caseless | mark | sign | other;
+}
+
+/* The characters above ASCII of the block at text. next_tail: of the block behind it. masks [in,out]: of the
+ * block before, of this one. */
+static void widen(dstok__kinds *k, const uint8_t *text, uint64_t next_tail, by_kind masks) {
+    uint64_t lead = k->high & ~k->tail, first = k->ideograph;
+    uint64_t third = k->tail >> 2 | next_tail << 62, fourth = k->tail >> 3 | next_tail << 61;
+    k->lead2 = lead & ~third;
+    k->lead3 = lead & third & ~fourth;
+    k->lead4 = lead & third & fourth;
+    run_over(masks, k->tail);
+    masks[DSTOK_KIND_EAST_CASELESS] |= first | first << 1 | first << 2;
+    look_up(masks, text, k->lead2, k->lead3 & ~first, k->lead4);
+    put_kinds(k, masks);
+}
+
+/* Which of the bytes at text[0, len) go on with the character before it. */
+static uint64_t tail_at(const uint8_t *text, size_t len) {
+    uint64_t tail = 0;
+    for (unsigned i = 0; i < len && dstok__is_continuation(text[i]); i++) tail |= (uint64_t)1 << i;
+    return tail;
 }
 
 void dstok__window_read(dstok__window *w, const dstok__simd *simd, const uint8_t *text, size_t len,
@@ -112,15 +100,15 @@ void dstok__window_read(dstok__window *w, const dstok__simd *simd, const uint8_t
     }
     memset(&w->blocks[0], 0, sizeof w->blocks[0]);
     memset(&w->blocks[wanted + 1], 0, sizeof w->blocks[0]);
-    dstok__kinds over;
-    memset(&over, 0, sizeof over);
+    w->classes[wanted].tail = 64 * wanted < len ? tail_at(text + 64 * wanted, len - 64 * wanted) : 0;
+    by_kind masks = {0};
     for (size_t i = 0; i < wanted; i++) {
         dstok__kinds *k = &w->blocks[i + 1];
         uint64_t valid = i < full ? UINT64_MAX : ((uint64_t)1 << (len - 64 * full)) - 1;
         take_classes(k, &w->classes[i], valid);
         if (i == full) cut_off(k, valid);
         if (k->high != 0) {
-            widen(k, i < full ? text + 64 * i : last, &over);
+            widen(k, i < full ? text + 64 * i : last, w->classes[i + 1].tail, masks);
             w->has_high = true;
         }
     }

@@ -30,7 +30,7 @@ typedef struct dstok__kinds {
  * takes what runs over from it. */
 typedef struct dstok__window {
     dstok__kinds blocks[DSTOK__WINDOW + 3];
-    dstok__classes classes[DSTOK__WINDOW + 1];
+    dstok__classes classes[DSTOK__WINDOW + 2]; /* one more, of which only the tails that begin it are known */
     uint64_t starts[DSTOK__WINDOW];
     const uint8_t *text; /* the window begins here, at the begin of a pretoken */
     size_t len;          /* of the text from there on: the window may end before it */
