@@ -390,20 +390,23 @@ static void show_packed(const dstok_tokenizer *tok, uint32_t left, uint32_t righ
     printf(": line %zu of %zu, ", home / DSTOK__PACKED_LINE, p->cap / DSTOK__PACKED_LINE);
     printf("slot %zu holds %05" PRIX64 " %05" PRIX64, at - home, p->packed[at] >> 44, key & 0xFFFFF);
     printf(" %06" PRIX32 " = ids %" PRIu32 " %" PRIu32 ", rank %" PRIu32, rank, left, right, rank);
-    printf("; product %" PRIu32 "\n", p->products[rank]);
+    printf("; product %" PRIu32 "\n", dstok__product_of(p, rank));
 }
 
 static void show_merge(const dstok_tokenizer *tok, size_t begin, size_t end) {
-    uint32_t ids[DSTOK__TINY], tiny[DSTOK__TINY];
+    uint32_t ids[DSTOK__TINY], merged[DSTOK__TINY];
     size_t n = end - begin, left = n, before;
-    for (size_t i = 0; i < n; i++) tiny[i] = ids[i] = tok->t.head->byte_ids[bytes()[begin + i]];
+    dstok__tiny tiny;
+    dstok__tiny_begin(&tiny, n);
+    for (size_t i = 0; i < n; i++) tiny.ids[i + 1] = ids[i] = tok->t.head->byte_ids[bytes()[begin + i]];
     printf("== merge\n");
     do {
         before = left;
         left = merge_once(tok, ids, left);
     } while (left < before);
-    CHECK_EQ(dstok__tiny_merge(&tok->t.pairs, tiny, n), left);
-    CHECK_MEM(tiny, ids, left * sizeof *ids);
+    dstok__tiny_merge(&tok->t.pairs, &tiny, 1);
+    CHECK_EQ(dstok__tiny_ids(&tiny, merged), left);
+    CHECK_MEM(merged, ids, left * sizeof *ids);
     show_packed(tok, tok->t.head->byte_ids[bytes()[begin]], tok->t.head->byte_ids[bytes()[begin + 1]]);
 }
 

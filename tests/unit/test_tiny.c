@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Merging of short pieces against the general merging and a plain rescan, on plain and on packed tables of
- * pairs; and the packed tables that loading makes against the list of merges they came from. */
+/* Merging of short pieces, alone and many together, against the general merging and a plain rescan; and the packed
+ * tables that loading makes against the list of merges they came from. */
 #include "../../tokenizer/bpe/merge.h"
 #include "../../tokenizer/bpe/model.h"
 #include "../../tokenizer/bpe/tiny.h"
@@ -8,8 +8,6 @@
 #include "../oracle/fixture.h"
 
 #include <stdlib.h>
-
-#define CANARY 0xDEADBEEFu
 
 /* ---- tables ---- */
 
@@ -109,33 +107,59 @@ static void check_same(const char *what, const uint32_t *text, size_t n, const u
     show(what, got, got_n);
 }
 
-/* In memory that ends behind the last symbol, so that a sanitizer sees what goes beyond. */
-static void check_tiny(const dstok__pairs *pairs, const char *what, const uint32_t *text, size_t n,
-                       const uint32_t *want, size_t want_n) {
-    uint32_t guarded[DSTOK__TINY + 2], *exact = malloc(n * sizeof *exact);
-    memcpy(exact, text, n * sizeof *text);
-    check_same(what, text, n, exact, dstok__tiny_merge(pairs, exact, n), want, want_n);
-    free(exact);
-    for (size_t i = 0; i < DSTOK__TINY + 2; i++) guarded[i] = CANARY;
-    memcpy(guarded + 1, text, n * sizeof *text);
-    (void)dstok__tiny_merge(pairs, guarded + 1, n);
-    CHECK_EQ(guarded[0], CANARY);
-    for (size_t i = n + 1; i < DSTOK__TINY + 2; i++) CHECK_EQ(guarded[i], CANARY);
+/* Pieces that are merged together, and what each must come to. */
+typedef struct together {
+    dstok__tiny pieces[DSTOK__TINY_MERGE];
+    uint32_t texts[DSTOK__TINY_MERGE][DSTOK__TINY], wants[DSTOK__TINY_MERGE][DSTOK__TINY];
+    size_t text_n[DSTOK__TINY_MERGE], want_n[DSTOK__TINY_MERGE], n;
+} together;
+
+static void merge_together(const dstok__pairs *packed, together *t) {
+    for (size_t i = 0; i < t->n; i++) {
+        dstok__tiny_begin(&t->pieces[i], t->text_n[i]);
+        memcpy(t->pieces[i].ids + 1, t->texts[i], t->text_n[i] * sizeof(uint32_t));
+    }
+    dstok__tiny_merge(packed, t->pieces, t->n);
+    for (size_t i = 0; i < t->n; i++) {
+        uint32_t *got = malloc(t->want_n[i] * sizeof *got); /* a sanitizer sees what is written behind it */
+        size_t n = (size_t)__builtin_popcount(t->pieces[i].alive) - 2;
+        CHECK_EQ(n, t->want_n[i]);
+        if (n == t->want_n[i]) CHECK_EQ(dstok__tiny_ids(&t->pieces[i], got), n);
+        if (n == t->want_n[i]) check_same("together", t->texts[i], t->text_n[i], got, n, t->wants[i], n);
+        free(got);
+    }
+    t->n = 0;
 }
 
-/* All ways on one text. packed may be NULL. */
+static void add_to(together *t, const uint32_t *text, size_t n, const uint32_t *want, size_t want_n) {
+    memcpy(t->texts[t->n], text, n * sizeof *text);
+    memcpy(t->wants[t->n], want, want_n * sizeof *want);
+    t->text_n[t->n] = n;
+    t->want_n[t->n++] = want_n;
+}
+
+static void check_tiny(const dstok__pairs *packed, const uint32_t *text, size_t n, const uint32_t *want,
+                       size_t want_n) {
+    static together alone;
+    add_to(&alone, text, n, want, want_n);
+    merge_together(packed, &alone);
+}
+
+/* All ways on one text. plain and packed may be NULL. */
 static void check_text(const rule *rules, size_t n_rules, const dstok__pairs *plain,
-                       const dstok__pairs *packed, const uint32_t *text, size_t n) {
+                       const dstok__pairs *packed, const uint32_t *text, size_t n, together *many) {
     uint32_t want[DSTOK__TINY], general[DSTOK__TINY];
     memcpy(want, text, n * sizeof *text);
     memcpy(general, text, n * sizeof *text);
     size_t want_n = naive(rules, n_rules, want, n);
-    check_same("merge_run", text, n, general, by_merge_run(plain, general, n), want, want_n);
-    check_tiny(plain, "tiny, plain", text, n, want, want_n);
+    if (plain != NULL)
+        check_same("merge_run", text, n, general, by_merge_run(plain, general, n), want, want_n);
     if (packed == NULL) return;
     memcpy(general, text, n * sizeof *text);
     check_same("merge_run, packed", text, n, general, by_merge_run(packed, general, n), want, want_n);
-    check_tiny(packed, "tiny, packed", text, n, want, want_n);
+    check_tiny(packed, text, n, want, want_n);
+    add_to(many, text, n, want, want_n);
+    if (many->n == DSTOK__TINY_MERGE) merge_together(packed, many);
 }
 
 /* ---- random tables ---- */
@@ -179,6 +203,7 @@ static size_t random_rules(t_rng *rng, const shape *s, rule *rules) {
 
 static void check_table(t_rng *rng, const shape *s, bool packs) {
     static rule rules[MAX_RULES];
+    static together many;
     dstok__pairs plain, packed;
     size_t n_rules = random_rules(rng, s, rules);
     put_plain(&plain, rules, n_rules);
@@ -189,9 +214,10 @@ static void check_table(t_rng *rng, const shape *s, bool packs) {
         for (int round = 0; round < 4; round++) {
             uint32_t text[DSTOK__TINY], few = 1 + t_below(rng, s->alphabet);
             for (size_t i = 0; i < n; i++) text[i] = s->id_base + t_below(rng, few);
-            check_text(rules, n_rules, &plain, packs ? &packed : NULL, text, n);
+            check_text(rules, n_rules, &plain, packs ? &packed : NULL, text, n, &many);
         }
     }
+    if (packs) merge_together(&packed, &many);
     if (packs) free_packed(&packed);
     dstok__pairs_free(&plain);
 }
@@ -214,6 +240,7 @@ static void test_every_text(void) {
         uint32_t alphabet;
         size_t longest;
     } sizes[] = {{2, 10}, {3, 7}};
+    static together many;
     t_rng rng = {7};
     for (int round = 0; round < 12; round++) {
         rule rules[MAX_RULES];
@@ -228,9 +255,10 @@ static void test_every_text(void) {
                 uint32_t text[DSTOK__TINY];
                 for (size_t i = 0, rest = k; i < n; i++, rest /= alphabet)
                     text[i] = (uint32_t)(rest % alphabet);
-                check_text(rules, n_rules, &plain, &packed, text, n);
+                check_text(rules, n_rules, &plain, &packed, text, n, &many);
             }
         }
+        merge_together(&packed, &many);
         free_packed(&packed);
         dstok__pairs_free(&plain);
     }
@@ -243,8 +271,7 @@ static void check_known(const rule *rules, size_t n_rules, size_t n, const uint3
     dstok__pairs plain, packed;
     put_plain(&plain, rules, n_rules);
     put_packed(&packed, &plain, 1 + n_rules / DSTOK__PACKED_LINE, 5);
-    check_tiny(&plain, "plain", text, n, want, want_n);
-    check_tiny(&packed, "packed", text, n, want, want_n);
+    check_tiny(&packed, text, n, want, want_n);
     free_packed(&packed);
     dstok__pairs_free(&plain);
 }
@@ -292,8 +319,42 @@ static uint32_t id_of(const dstok_tokenizer *tok, const char *text) {
     return dstok__tables_find(&tok->t, text, strlen(text));
 }
 
+/* The last rank and product that were met in the order of the list. */
+typedef struct in_order {
+    uint32_t rank, product;
+    size_t n;
+} in_order;
+
+static void check_in_order(const dstok_tokenizer *tok, const rule *one, in_order *last) {
+    dstok__found got = dstok__pairs_get(&tok->t.pairs, one->left, one->right);
+    if (got.rank == DSTOK__NO_RANK) return;
+    CHECK_EQ(got.product, one->product);
+    CHECK(last->n == 0 || got.rank > last->rank);
+    *last = (in_order){got.rank, got.product, last->n + 1};
+}
+
+/* What loading keeps are merges of the list, in its order, and one for each token that its own bytes come to. */
+static void check_loaded(const dstok_tokenizer *tok, const rule *rules) {
+    in_order last = {0, 0, 0};
+    size_t n_whole = 0, n_found = 0;
+    for (size_t i = 0; i < MADE_MERGES; i++) {
+        bool counts =
+            look(rules, MADE_MERGES, rules[i].left, rules[i].right).rank == i; /* the last of its pair */
+        if (counts) check_in_order(tok, &rules[i], &last);
+    }
+    for (uint32_t left = 0; left < tok->n_ids; left++)
+        for (uint32_t right = 0; right < tok->n_ids; right++)
+            n_found += dstok__pairs_get(&tok->t.pairs, left, right).rank != DSTOK__NO_RANK;
+    for (uint32_t id = 0; id < tok->n_ids; id++)
+        n_whole += tok->t.texts[id].n > 1 && (tok->flags[id] & DSTOK__TOKEN_WHOLE) != 0;
+    CHECK_EQ(n_found, last.n);
+    CHECK_EQ(n_found, n_whole);
+    CHECK(n_whole > MADE_MERGES / 4);
+}
+
 static void test_loaded(void) {
     t_rng rng = {99};
+    static together many;
     rule rules[MADE_MERGES];
     fixture f = {.merges = (const char *const(*)[2])(const void *)made_merges, .n_merges = make_merges(&rng)};
     dstok_tokenizer *tok = fixture_load(&f, NULL);
@@ -305,23 +366,14 @@ static void test_loaded(void) {
             (rule){id_of(tok, made_merges[i][0]), id_of(tok, made_merges[i][1]), i, id_of(tok, product)};
         CHECK(rules[i].product != DSTOK__NO_ID);
     }
-    size_t wrong = 0, n_found = 0;
-    for (uint32_t left = 'a'; left < tok->n_ids; left = left == 'h' ? 256 : left + 1) {
-        for (uint32_t right = 'a'; right < tok->n_ids; right = right == 'h' ? 256 : right + 1) {
-            dstok__found got = dstok__pairs_get(&tok->t.pairs, left, right);
-            dstok__found want = look(rules, MADE_MERGES, left, right);
-            wrong += got.rank != want.rank || (want.rank != DSTOK__NO_RANK && got.product != want.product);
-            n_found += got.rank != DSTOK__NO_RANK;
-        }
-    }
-    CHECK_EQ(wrong, 0);
-    CHECK(n_found > MADE_MERGES / 2);
-    for (int round = 0; round < 4000; round++) {
+    check_loaded(tok, rules);
+    for (int round = 0; round < 20000; round++) {
         uint32_t text[DSTOK__TINY];
         size_t n = 1 + t_below(&rng, DSTOK__TINY);
         for (size_t i = 0; i < n; i++) text[i] = 'a' + t_below(&rng, round % 3 == 0 ? 2 : 8);
-        check_text(rules, MADE_MERGES, &tok->t.pairs, NULL, text, n);
+        check_text(rules, MADE_MERGES, NULL, &tok->t.pairs, text, n, &many);
     }
+    merge_together(&tok->t.pairs, &many);
     dstok_tokenizer_free(tok);
 }
 

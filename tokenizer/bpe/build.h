@@ -3,6 +3,7 @@
 #ifndef DSTOK_BPE_BUILD_H
 #define DSTOK_BPE_BUILD_H
 
+#include "merge.h"
 #include "tables.h"
 
 /* The tables while they are built: each section grows in a buffer of its own. */
@@ -31,14 +32,15 @@ dstok_status dstok__build_zeroed(dstok__build *b, dstok__section section, size_t
 /* All pairs that merge, by the rule of the model (build_pairs.c). After the texts of all tokens. */
 dstok_status dstok__build_pairs(dstok__build *b);
 
-/* The finished table of pairs (build_pairs.c). */
-dstok__pairs dstok__build_pairs_view(const dstok__build *b);
-
 /* The table from texts to ids (build_pairs.c). After the pairs, which may add bare characters. */
 dstok_status dstok__build_slots(dstok__build *b);
 
-/* Tokens found whole, and where pretokens may be cut (build_fast.c). After the pairs. */
+/* Tokens found whole, the packed table of pairs, and where pretokens may be cut (build_fast.c). After the pairs. */
 dstok_status dstok__build_fast(dstok__build *b);
+
+/* Replaces the table of pairs by a packed one where ids and ranks allow it (build_packed.c). lasts: by id, the two
+ * that a whole token's bytes merge to last. */
+dstok_status dstok__build_packed(dstok__build *b, const dstok__split *lasts);
 
 /* The format, the normaliser and the steps in words (build_words.c). */
 dstok_status dstok__build_words(dstok__build *b);

@@ -119,60 +119,6 @@ static dstok_status pairs_from_merges(dstok__build *b, dstok__buf *list) {
     return DSTOK_OK;
 }
 
-/* The products by rank; false when they are no function of it, or there are ranks far above the number of
- * pairs. */
-static bool list_products(const dstok__pairs *table, uint32_t *products, size_t n) {
-    for (size_t i = 0; i < n; i++) products[i] = DSTOK__NO_ID;
-    for (size_t i = 0; i < table->cap; i++) {
-        const dstok__pair *p = &table->slots[i];
-        if (p->rank == DSTOK__NO_RANK) continue;
-        if (p->rank >= n || (products[p->rank] != DSTOK__NO_ID && products[p->rank] != p->product))
-            return false;
-        products[p->rank] = p->product;
-    }
-    for (size_t i = 0; i < n; i++)
-        if (products[i] == DSTOK__NO_ID) products[i] = 0; /* a rank that no pair has */
-    return true;
-}
-
-static uint32_t ranks_of(const dstok__pairs *table) {
-    uint32_t n = 0;
-    for (size_t i = 0; i < table->cap; i++) {
-        const dstok__pair *p = &table->slots[i];
-        if (p->rank != DSTOK__NO_RANK && p->rank >= n) n = p->rank + 1;
-    }
-    return n;
-}
-
-static void put_packed(uint64_t *slots, size_t cap, uint64_t seed, const dstok__pair *p) {
-    uint64_t key = p->key >> 32 << 20 | (uint32_t)p->key;
-    size_t i = dstok__packed_home(key, seed, cap);
-    while (slots[i] != DSTOK__PACKED_FREE) i = i + 1 == cap ? 0 : i + 1;
-    slots[i] = key << 24 | p->rank;
-}
-
-/* Replaces the table by a packed one where ids, ranks and products allow it. */
-static dstok_status pack(dstok__build *b, const dstok__pairs *table) {
-    dstok__buf *packed = &b->sections[DSTOK__S_PACKED], *products = &b->sections[DSTOK__S_PRODUCTS];
-    size_t n = ranks_of(table);
-    if (!(b->head.options & DSTOK__T_PLAIN_ATOMS)) return DSTOK_OK;
-    if (n == 0 || n > DSTOK__PACKED_RANKS || n > 4 * table->cap || b->head.n_ids > DSTOK__PACKED_IDS)
-        return DSTOK_OK;
-    DSTOK_TRY(dstok__build_zeroed(b, DSTOK__S_PRODUCTS, n, sizeof(uint32_t)));
-    if (!list_products(table, (uint32_t *)(void *)products->data, n)) {
-        products->len = 0;
-        return DSTOK_OK;
-    }
-    size_t cap = table->cap / DSTOK__PACKED_LINE * DSTOK__PACKED_LINE + DSTOK__PACKED_LINE;
-    DSTOK_TRY(dstok__build_zeroed(b, DSTOK__S_PACKED, cap, sizeof(uint64_t)));
-    uint64_t *slots = (uint64_t *)(void *)packed->data;
-    for (size_t i = 0; i < cap; i++) slots[i] = DSTOK__PACKED_FREE;
-    for (size_t i = 0; i < table->cap; i++)
-        if (table->slots[i].rank != DSTOK__NO_RANK) put_packed(slots, cap, table->seed, &table->slots[i]);
-    b->sections[DSTOK__S_PAIRS].len = 0;
-    return DSTOK_OK;
-}
-
 /* Puts the listed pairs into a table that is just large enough; of equal pairs the last one counts. */
 static dstok_status fill_table(dstok__build *b, const dstok__buf *list) {
     const dstok__pair *pairs = (const dstok__pair *)(const void *)list->data;
@@ -188,7 +134,7 @@ static dstok_status fill_table(dstok__build *b, const dstok__buf *list) {
         dstok__pairs_put(&table, (uint32_t)(pairs[i].key >> 32), (uint32_t)pairs[i].key, pairs[i].rank,
                          pairs[i].product);
     b->head.n_merges = (uint32_t)table.count;
-    return pack(b, &table);
+    return DSTOK_OK;
 }
 
 dstok_status dstok__build_pairs(dstok__build *b) {
@@ -200,20 +146,6 @@ dstok_status dstok__build_pairs(dstok__build *b) {
     if (status == DSTOK_OK) status = fill_table(b, &list);
     dstok__buf_free(&list);
     return status;
-}
-
-dstok__pairs dstok__build_pairs_view(const dstok__build *b) {
-    const dstok__buf *plain = &b->sections[DSTOK__S_PAIRS], *packed = &b->sections[DSTOK__S_PACKED];
-    dstok__pairs pairs = {.seed = b->head.seed};
-    if (packed->len > 0) {
-        pairs.packed = (const uint64_t *)(const void *)packed->data;
-        pairs.products = (const uint32_t *)(const void *)b->sections[DSTOK__S_PRODUCTS].data;
-        pairs.cap = packed->len / sizeof *pairs.packed;
-    } else {
-        pairs.slots = (dstok__pair *)(void *)plain->data;
-        pairs.cap = plain->len / sizeof *pairs.slots;
-    }
-    return pairs;
 }
 
 /* ---- slots ---- */

@@ -2,6 +2,7 @@
 /* The fast way: a window of text at a time from bytes to ids. */
 #include "fast.h"
 #include "job.h"
+#include "misses.h"
 
 #include "../text/utf8.h"
 
@@ -25,11 +26,6 @@ typedef struct run {
 /* Merges the bytes of a piece; *n ids to r->at. */
 static dstok_status merge_bytes(run *r, const uint8_t *text, size_t len, size_t *n) {
     const uint32_t *ids = r->tok->t.head->byte_ids;
-    if (len <= DSTOK__TINY) {
-        for (size_t i = 0; i < len; i++) r->at[i] = ids[text[i]];
-        *n = dstok__tiny_merge(&r->tok->t.pairs, r->at, len);
-        return DSTOK_OK;
-    }
     dstok__merge_scratch *m = &r->j->enc->merge;
     DSTOK_TRY(dstok__merge_reserve(m, len));
     for (size_t i = 0; i < len; i++)
@@ -210,6 +206,7 @@ static bool is_pretoken(const dstok__window *w, size_t begin, size_t end) {
 static dstok_status answer(run *r, const uint32_t *places, size_t n) {
     dstok__fast *f = r->f;
     uint32_t *at = r->at;
+    bool learns = r->tok->t.pairs.packed != NULL;
     for (size_t i = 0; i < n; i++) {
         dstok__cached *slot = f->slots[i];
         dstok__key key = f->keys[i];
@@ -218,13 +215,19 @@ static dstok_status answer(run *r, const uint32_t *places, size_t n) {
             at += slot->n;
             continue;
         }
-        r->at = at;
         if (dstok__key_is(slot + 1, key)) {
             dstok__cache_swap(slot);
             memcpy(at, slot->ids, sizeof slot->ids + sizeof slot->n);
             at += slot->n;
             continue;
         }
+        if (learns) { /* all that is unknown from here on; then on from here */
+            dstok__learn_missed(f, r->tok, places, i, n);
+            learns = false;
+            i--;
+            continue;
+        }
+        r->at = at;
         bool is_whole = is_pretoken(&f->window, places[i], places[i + 1]);
         DSTOK_TRY(put_other(r, f->window.text + places[i], places[i + 1] - places[i], is_whole, slot, key));
         at = r->at;

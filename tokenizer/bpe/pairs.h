@@ -16,14 +16,14 @@ typedef struct dstok__pair {
  * slots may be part of a tokenizer's tables (tables.h); then they are only read. There the same table may
  * be packed: slots of eight bytes, left << 44 | right << 24 | rank, in lines of eight that are filled from
  * the front, and the products by rank. A lookup is mostly one cache line and no branch that cannot be
- * foreseen. */
+ * foreseen. Mostly the products are in the order of the ranks; then their ids serve as ranks. */
 typedef struct dstok__pairs {
     const dstok_alloc *al;
     dstok__pair *slots;
     size_t cap, count; /* cap < 2^32 */
     uint64_t seed;     /* of the hash: differs from table to table, so that no file can be made to collide */
     const uint64_t *packed;   /* cap slots; NULL: not packed */
-    const uint32_t *products; /* by rank */
+    const uint32_t *products; /* by rank; NULL: the rank is the product */
 } dstok__pairs;
 
 #define DSTOK__PACKED_LINE  8u /* slots */
@@ -57,11 +57,9 @@ static inline size_t dstok__packed_home(uint64_t key, uint64_t seed, size_t cap)
     return dstok__pair_home(key, seed, cap / DSTOK__PACKED_LINE) * DSTOK__PACKED_LINE;
 }
 
-/* The rank of a pair in a packed table. */
-static inline uint32_t dstok__packed_rank(const dstok__pairs *p, uint32_t left, uint32_t right) {
-    uint64_t key = (uint64_t)left << 20 | right;
-    for (size_t i = dstok__packed_home(key, p->seed, p->cap);;) {
-        const uint64_t *line = p->packed + i;
+/* The rank of the pair with this key in a packed table; line: where the search begins. */
+static inline uint32_t dstok__packed_rank_at(const dstok__pairs *p, const uint64_t *line, uint64_t key) {
+    for (;;) {
         uint64_t found = DSTOK__PACKED_FREE;
         for (unsigned k = 0; k < DSTOK__PACKED_LINE; k++) found = line[k] >> 24 == key ? line[k] : found;
         uint32_t rank =
@@ -69,8 +67,18 @@ static inline uint32_t dstok__packed_rank(const dstok__pairs *p, uint32_t left, 
         if (__builtin_expect(
                 found != DSTOK__PACKED_FREE || line[DSTOK__PACKED_LINE - 1] == DSTOK__PACKED_FREE, 1))
             return rank;
-        i = i + DSTOK__PACKED_LINE == p->cap ? 0 : i + DSTOK__PACKED_LINE;
+        line = line + DSTOK__PACKED_LINE == p->packed + p->cap ? p->packed : line + DSTOK__PACKED_LINE;
     }
+}
+
+static inline uint32_t dstok__packed_rank(const dstok__pairs *p, uint32_t left, uint32_t right) {
+    uint64_t key = (uint64_t)left << 20 | right;
+    return dstok__packed_rank_at(p, p->packed + dstok__packed_home(key, p->seed, p->cap), key);
+}
+
+/* What a pair of a packed table merges to, by its rank. */
+static inline uint32_t dstok__product_of(const dstok__pairs *p, uint32_t rank) {
+    return p->products != NULL ? p->products[rank] : rank;
 }
 
 /* What two symbols merge to; rank = DSTOK__NO_RANK: they do not. */
@@ -81,7 +89,7 @@ typedef struct dstok__found {
 static inline dstok__found dstok__pairs_get(const dstok__pairs *p, uint32_t left, uint32_t right) {
     if (p->packed != NULL) {
         uint32_t rank = dstok__packed_rank(p, left, right);
-        return (dstok__found){rank, rank == DSTOK__NO_RANK ? 0 : p->products[rank]};
+        return (dstok__found){rank, rank == DSTOK__NO_RANK ? 0 : dstok__product_of(p, rank)};
     }
     uint64_t key = (uint64_t)left << 32 | right;
     for (size_t i = dstok__pair_home(key, p->seed, p->cap);; i = i + 1 == p->cap ? 0 : i + 1) {

@@ -21,6 +21,14 @@ uint64_t dstok__text_hash(const void *text, size_t n, uint64_t seed) {
     return dstok__hash(text, n, seed);
 }
 
+uint32_t dstok__tables_guess(const dstok__tables *t, uint64_t hash) {
+    size_t cap = dstok__tables_n(t, DSTOK__S_SLOTS);
+    const dstok__slot *slot = dstok__tables_slot(t, hash);
+    while (slot->id != DSTOK__NO_ID && slot->tag != (uint32_t)hash)
+        slot = slot + 1 == t->slots + cap ? t->slots : slot + 1;
+    return slot->id;
+}
+
 uint32_t dstok__tables_find(const dstok__tables *t, const void *text, size_t n) {
     uint64_t hash = dstok__text_hash(text, n, t->head->seed);
     size_t cap = dstok__tables_n(t, DSTOK__S_SLOTS);
@@ -131,7 +139,7 @@ static void set_views(dstok__tables *t) {
                               .count = t->head->n_merges,
                               .seed = t->head->seed,
                               .packed = packed ? VIEW(DSTOK__S_PACKED) : NULL,
-                              .products = VIEW(DSTOK__S_PRODUCTS)};
+                              .products = s[DSTOK__S_PRODUCTS].n > 0 ? VIEW(DSTOK__S_PRODUCTS) : NULL};
     uint64_t words = s[DSTOK__S_CUT_PAIRS].n;
     t->cuts = (dstok__cuts){.pairs = words > 0 ? VIEW(DSTOK__S_CUT_PAIRS) : NULL,
                             .shift = words > 0 ? 58 - (unsigned)__builtin_ctzll(words) : 0,
@@ -222,7 +230,7 @@ static dstok_status check_packed(const opening *o) {
         look_at(&v, packed[i] != DSTOK__PACKED_FREE, (uint32_t)packed[i] & (DSTOK__PACKED_RANKS - 1));
     for (size_t i = 0; i < n_products; i++) look_at(&p, true, products[i]);
     if (p.ids > o->t->head->n_ids) return bad(o, "the product of a merge");
-    return judge(o, &v, head, n, n_products, "pairs");
+    return judge(o, &v, head, n, products != NULL ? n_products : o->t->head->n_ids, "pairs");
 }
 
 static dstok_status check_pairs(const opening *o) {

@@ -13,7 +13,7 @@
 #include "cuts.h"
 #include "pairs.h"
 
-#define DSTOK__TABLES_VERSION 2u
+#define DSTOK__TABLES_VERSION 3u
 #define DSTOK__TABLES_ORDER   0x01020304u /* reads differently on a big-endian machine */
 
 /* Bytes of the section of strings. */
@@ -158,6 +158,12 @@ uint64_t dstok__text_hash(const void *text, size_t n, uint64_t seed);
 static inline size_t dstok__slot_home(uint64_t hash, size_t cap) {
     return (size_t)((hash >> 32) * cap >> 32);
 }
+
+/* Where that search begins, and what it will most likely find, for those who must not wait. */
+static inline const dstok__slot *dstok__tables_slot(const dstok__tables *t, uint64_t hash) {
+    return t->slots + dstok__slot_home(hash, dstok__tables_n(t, DSTOK__S_SLOTS));
+}
+uint32_t dstok__tables_guess(const dstok__tables *t, uint64_t hash);
 
 /* The id of a whole text, or DSTOK__NO_ID; ids from n_ids on are bare characters. */
 uint32_t dstok__tables_find(const dstok__tables *t, const void *text, size_t n);

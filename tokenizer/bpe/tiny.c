@@ -1,52 +1,91 @@
 /* SPDX-License-Identifier: MIT */
-/* Merging of short pieces: symbols stay where they are, a mask says which of them live. */
+/* Merging of short pieces, in rounds: one merge in each piece, then the new neighbours of all are looked up. */
 #include "tiny.h"
 
-static inline uint32_t rank_of(const dstok__pairs *pairs, uint32_t left, uint32_t right) {
-    if (pairs->packed != NULL) return dstok__packed_rank(pairs, left, right);
-    return dstok__pairs_get(pairs, left, right).rank;
+#define NOBODY  DSTOK__PACKED_IDS /* no pair has this id */
+#define NO_RANK INT32_MAX
+
+/* Pairs of a round that are looked up together. */
+typedef struct question {
+    uint64_t key;
+    const uint64_t *line;
+    int32_t *rank; /* for the answer */
+    uint32_t place;
+} question;
+
+typedef struct questions {
+    question list[DSTOK__TINY_MERGE * DSTOK__TINY];
+    size_t n;
+} questions;
+
+static inline void ask(questions *q, const dstok__pairs *pairs, dstok__tiny *t, unsigned left,
+                       unsigned right) {
+    uint64_t key = (uint64_t)t->ids[left] << 20 | t->ids[right];
+    bool is_pair = t->ids[left] != NOBODY && t->ids[right] != NOBODY; /* else: no line of its own */
+    const uint64_t *line = pairs->packed + (is_pair ? dstok__packed_home(key, pairs->seed, pairs->cap) : 0);
+    __builtin_prefetch(line);
+    q->list[q->n++] = (question){key, line, &t->ranks[left], left};
 }
 
-/* What the symbol at i and the one at j, whose rank is known, merge to. */
-static inline uint32_t product_of(const dstok__pairs *pairs, uint32_t rank, const uint32_t *ids, unsigned i,
-                                  unsigned j) {
-    return pairs->packed != NULL ? pairs->products[rank] : dstok__pairs_get(pairs, ids[i], ids[j]).product;
-}
-
-/* The first of the least ranks, as rank << 4 | place. Two halves at a time, and no branch, which nobody
- * could foresee. */
-static inline uint64_t first_least(const uint32_t *ranks, size_t n) {
-    uint64_t even = (uint64_t)ranks[0] << 4, odd = (uint64_t)ranks[1] << 4 | 1;
-    for (size_t i = 2; i < n; i += 2) {
-        uint64_t a = (uint64_t)ranks[i] << 4 | i, b = (uint64_t)ranks[i + 1] << 4 | (i + 1);
-        even ^= (even ^ a) & (0 - (uint64_t)(a < even));
-        odd ^= (odd ^ b) & (0 - (uint64_t)(b < odd));
+static inline void answer_all(questions *q, const dstok__pairs *pairs) {
+    for (size_t i = 0; i < q->n; i++) {
+        const question *one = &q->list[i];
+        uint32_t rank = dstok__packed_rank_at(pairs, one->line, one->key);
+        *one->rank = rank == DSTOK__NO_RANK ? NO_RANK : (int32_t)(rank << 5 | one->place);
     }
-    return even < odd ? even : odd;
+    q->n = 0;
 }
 
-#define NOTHING ((uint64_t)DSTOK__NO_RANK << 4)
+static inline int32_t least(const int32_t *ranks) {
+    int32_t least = NO_RANK;
+    for (size_t i = 1; i <= DSTOK__TINY; i++) least = ranks[i] < least ? ranks[i] : least;
+    return least;
+}
 
-size_t dstok__tiny_merge(const dstok__pairs *pairs, uint32_t *ids, size_t n) {
-    uint32_t ranks[DSTOK__TINY + 2]; /* by place: of the symbol there and the one behind */
-    uint32_t alive = (1u << n) - 1;  /* bit i: a symbol begins at i */
-    for (unsigned i = 0; i + 1 < n; i++) ranks[i] = rank_of(pairs, ids[i], ids[i + 1]);
-    for (size_t i = n - 1; i < n + 2; i++) ranks[i] = DSTOK__NO_RANK;
-    for (uint64_t best; (best = first_least(ranks, n)) < NOTHING;) {
-        unsigned i = (unsigned)best & (DSTOK__TINY - 1);
-        uint32_t behind = alive >> (i + 1) << (i + 1), before = alive & ((1u << i) - 1);
-        unsigned j = (unsigned)__builtin_ctz(behind);
-        ids[i] = product_of(pairs, ranks[i], ids, i, j);
-        alive &= ~(1u << j);
-        ranks[j] = ranks[i] = DSTOK__NO_RANK;
-        behind &= behind - 1;
-        if (behind != 0) ranks[i] = rank_of(pairs, ids[i], ids[__builtin_ctz(behind)]);
-        if (before != 0) {
-            unsigned k = 31 - (unsigned)__builtin_clz(before);
-            ranks[k] = rank_of(pairs, ids[k], ids[i]);
+/* Merges the pair of a rank. */
+static inline void merge_one(questions *q, const dstok__pairs *pairs, dstok__tiny *t, int32_t best) {
+    unsigned at = (unsigned)best & 31;
+    uint32_t behind = t->alive >> (at + 1) << (at + 1), before = t->alive & ((1u << at) - 1);
+    t->ids[at] = dstok__product_of(pairs, (uint32_t)best >> 5);
+    unsigned dead = (unsigned)__builtin_ctz(behind);
+    t->alive ^= 1u << dead;
+    t->ranks[dead] = NO_RANK;
+    ask(q, pairs, t, at, (unsigned)__builtin_ctz(behind & (behind - 1)));
+    ask(q, pairs, t, 31 - (unsigned)__builtin_clz(before), at);
+}
+
+void dstok__tiny_begin(dstok__tiny *t, size_t n) {
+    t->end = (uint32_t)n + 1;
+    t->alive = (4u << n) - 1;
+    t->ids[0] = t->ids[n + 1] = NOBODY;
+    for (size_t i = 0; i < DSTOK__TINY + 2; i++) t->ranks[i] = NO_RANK;
+}
+
+void dstok__tiny_merge(const dstok__pairs *pairs, dstok__tiny *pieces, size_t n) {
+    questions q;
+    dstok__tiny *left[DSTOK__TINY_MERGE]; /* pieces that may have merges left */
+    q.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        left[i] = &pieces[i];
+        for (unsigned k = 1; k + 1 < pieces[i].end; k++) ask(&q, pairs, &pieces[i], k, k + 1);
+    }
+    while (n > 0) {
+        answer_all(&q, pairs);
+        size_t still = 0;
+        for (size_t i = 0; i < n; i++) {
+            dstok__tiny *t = left[i];
+            int32_t best = least(t->ranks);
+            if (best == NO_RANK) continue;
+            left[still++] = t;
+            merge_one(&q, pairs, t, best);
         }
+        n = still;
     }
-    size_t left = 0;
-    for (; alive != 0; alive &= alive - 1) ids[left++] = ids[__builtin_ctz(alive)];
-    return left;
+}
+
+size_t dstok__tiny_ids(const dstok__tiny *t, uint32_t *ids) {
+    size_t n = 0;
+    for (uint32_t rest = t->alive & ((1u << t->end) - 2); rest != 0; rest &= rest - 1)
+        ids[n++] = t->ids[__builtin_ctz(rest)];
+    return n;
 }

@@ -1,14 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Merging of a short piece of bytes to ids alone. */
+/* Merging of many short pieces together: the same as merge.h says for each, but what one waits for from the packed table
+ * of pairs comes while the others go on. */
 #ifndef DSTOK_BPE_TINY_H
 #define DSTOK_BPE_TINY_H
 
 #include "pairs.h"
 
-#define DSTOK__TINY 16u /* bytes of the longest such piece */
+#define DSTOK__TINY       16u /* symbols of a piece at most */
+#define DSTOK__TINY_MERGE 16u /* pieces merged together */
 
-/* Merges the symbols ids[0, n), 1 <= n <= DSTOK__TINY, in place: lowest rank first, leftmost on ties.
- * Returns how many are left. */
-size_t dstok__tiny_merge(const dstok__pairs *pairs, uint32_t *ids, size_t n);
+/* A piece. Symbols stay where they are, from place 1 on; a mask says which of them live. Before the first and behind the
+ * last one lives a symbol that merges with nothing. */
+typedef struct dstok__tiny {
+    uint32_t ids[DSTOK__TINY + 2];
+    int32_t ranks[DSTOK__TINY + 2]; /* rank << 5 | place, of the symbol at the place and the next one */
+    uint32_t alive;                 /* bit i: a symbol begins at place i */
+    uint32_t end;                   /* the place behind the last symbol */
+} dstok__tiny;
+
+/* A piece of n symbols, 1 to DSTOK__TINY, to be filled in from ids[1] on. */
+void dstok__tiny_begin(dstok__tiny *t, size_t n);
+
+/* Merges up to DSTOK__TINY_MERGE pieces by a packed table. */
+void dstok__tiny_merge(const dstok__pairs *pairs, dstok__tiny *pieces, size_t n);
+
+/* The ids of a merged piece to ids, which has room for all it had. Returns how many. */
+size_t dstok__tiny_ids(const dstok__tiny *t, uint32_t *ids);
 
 #endif

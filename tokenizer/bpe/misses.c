@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Learning of unknown pieces: whole tokens are found by their text, the others merged together. Every step is done for
+ * all before the next one, so that what one waits for from memory comes while the others go on. */
+#include "misses.h"
+
+/* A piece on its way. */
+typedef struct miss {
+    uint32_t at; /* in the batch */
+    uint32_t len;
+    const uint8_t *text;
+    uint64_t hash;
+    uint32_t id; /* the token that may be all of it */
+} miss;
+
+typedef struct misses {
+    const dstok_tokenizer *tok;
+    dstok__fast *f;
+    miss list[DSTOK__BATCH];
+    size_t n;
+} misses;
+
+static bool is_known(dstok__fast *f, size_t i) {
+    size_t n;
+    return f->keys[i].high == DSTOK__NO_KEY.high || dstok__key_is(f->slots[i], f->keys[i]) ||
+           dstok__cache_find(&f->cache, f->slots[i], f->keys[i], &n) != NULL;
+}
+
+static void collect(misses *m, const uint32_t *places, size_t from, size_t n) {
+    const dstok__tables *t = &m->tok->t;
+    for (size_t i = from; i < n; i++) {
+        if (is_known(m->f, i)) continue;
+        miss *one = &m->list[m->n++];
+        *one = (miss){
+            .at = (uint32_t)i, .len = places[i + 1] - places[i], .text = m->f->window.text + places[i]};
+        one->hash = dstok__text_hash(one->text, one->len, t->head->seed);
+        __builtin_prefetch(dstok__tables_slot(t, one->hash));
+    }
+}
+
+static void put(misses *m, const miss *one, const uint32_t *ids, size_t n) {
+    if (!dstok__key_is(m->f->slots[one->at], m->f->keys[one->at])) /* the same piece twice in a batch */
+        dstok__cache_put(&m->f->cache, m->f->keys[one->at], ids, n);
+}
+
+/* Puts whole tokens; the other pieces stay on the list. */
+static void find_whole(misses *m) {
+    const dstok_tokenizer *tok = m->tok;
+    bool whole_first = (tok->options & DSTOK__T_WHOLE_FIRST) != 0;
+    size_t left = 0;
+    for (size_t i = 0; i < m->n; i++) {
+        m->list[i].id = dstok__tables_guess(&tok->t, m->list[i].hash);
+        if (m->list[i].id < tok->n_ids) __builtin_prefetch(&tok->t.texts[m->list[i].id]);
+    }
+    for (size_t i = 0; i < m->n; i++)
+        if (m->list[i].id < tok->n_ids) __builtin_prefetch(tok->t.strings + tok->t.texts[m->list[i].id].at);
+    for (size_t i = 0; i < m->n; i++) {
+        miss *one = &m->list[i];
+        uint32_t id = one->id < tok->n_ids ? dstok__tables_find(&tok->t, one->text, one->len) : DSTOK__NO_ID;
+        bool is_token = id < tok->n_ids, merges = is_token && (tok->flags[id] & DSTOK__TOKEN_WHOLE) != 0;
+        if (merges) put(m, one, &id, 1);
+        if (!merges && !(is_token && whole_first)) m->list[left++] = *one;
+    }
+    m->n = left;
+}
+
+static void merge_some(misses *m, const miss *some, size_t n) {
+    dstok__tiny tiny[DSTOK__TINY_MERGE];
+    uint32_t ids[DSTOK__TINY];
+    for (size_t i = 0; i < n; i++) {
+        dstok__tiny_begin(&tiny[i], some[i].len);
+        for (size_t k = 0; k < some[i].len; k++)
+            tiny[i].ids[k + 1] = m->tok->t.head->byte_ids[some[i].text[k]];
+    }
+    dstok__tiny_merge(&m->tok->t.pairs, tiny, n);
+    for (size_t i = 0; i < n; i++) put(m, &some[i], ids, dstok__tiny_ids(&tiny[i], ids));
+}
+
+void dstok__learn_missed(dstok__fast *f, const dstok_tokenizer *tok, const uint32_t *places, size_t from, size_t n) {
+    misses m;
+    m.tok = tok;
+    m.f = f;
+    m.n = 0;
+    collect(&m, places, from, n);
+    find_whole(&m);
+    for (size_t i = 0, some; i < m.n; i += some) {
+        some = m.n - i < DSTOK__TINY_MERGE ? m.n - i : DSTOK__TINY_MERGE;
+        merge_some(&m, m.list + i, some);
+    }
+}
