@@ -196,9 +196,37 @@ static void put_words(t_rng *rng, writer *w) {
     }
 }
 
+/* Characters of all planes, most of them alone, some in runs of neighbours. */
+static void put_planes(t_rng *rng, writer *w) {
+    static const uint32_t tops[] = {0x7FF, 0xFFFF, 0x3FFFF, 0x10FFFF, 0x10FFFF};
+    uint32_t top = tops[t_below(rng, 5)];
+    for (uint32_t n = 1 + t_below(rng, 400); n > 0 && !is_full(w); n--) {
+        uint32_t cp = t_below(rng, top + 1), run = t_below(rng, 6) == 0 ? 1 + t_below(rng, 12) : 1;
+        while (run-- > 0 && cp <= 0x10FFFF) put_code_point(w, cp++);
+        if (t_below(rng, 12) == 0) put(w, parts[t_below(rng, N_PARTS)]);
+    }
+}
+
+/* What has no words: base64, long numbers, rows of signs; with few line ends or with none. */
+static void put_codes(t_rng *rng, writer *w) {
+    static const char *const alphabets[] = {
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", "0123456789", "0123456789abcdef",
+        "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", "{}[]\":,0123456789.eE- "};
+    for (uint32_t n = 1 + t_below(rng, 5); n > 0 && !is_full(w); n--) {
+        const char *alphabet = alphabets[t_below(rng, 5)];
+        uint32_t size = (uint32_t)strlen(alphabet), line = t_below(rng, 2) == 0 ? 76 : UINT32_MAX,
+                 len = 1 + t_below(rng, t_below(rng, 3) == 0 ? 20000 : 500);
+        for (uint32_t i = 1; i <= len && !is_full(w); i++) {
+            put_code_point(w, (uint8_t)alphabet[t_below(rng, size)]);
+            if (i % line == 0) put(w, "\n");
+        }
+    }
+}
+
 size_t hard_text(t_rng *rng, unsigned kind, uint8_t *out, size_t max) {
-    static void (*const kinds[])(t_rng *, writer *) = {put_parts, put_edges, put_runs,  put_dense,
-                                                       put_east,  put_emoji, put_marks, put_words};
+    static void (*const kinds[])(t_rng *, writer *) = {put_parts,  put_edges, put_runs,  put_dense,
+                                                       put_east,   put_emoji, put_marks, put_words,
+                                                       put_planes, put_codes};
     writer w = {.out = out, .max = max};
     if (kind % HARD_KINDS == HARD_KINDS - 1) return gen_text(rng, out, max);
     kinds[kind % HARD_KINDS](rng, &w);

@@ -7,8 +7,8 @@
 
 /* Kinds of text: parts in any order; parts at the edges of blocks and windows; long runs; few characters in
  * any order; east Asian and Latin mixed; emoji; marks that NFC joins; words of all lengths, again and again;
- * gen_text. */
-#define HARD_KINDS 9u
+ * characters of all planes; base64, numbers and signs; gen_text. */
+#define HARD_KINDS 11u
 
 /* Valid UTF-8 of one kind, at most max bytes, max >= 64. Returns how many. */
 size_t hard_text(t_rng *rng, unsigned kind, uint8_t *out, size_t max);

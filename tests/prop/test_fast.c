@@ -3,7 +3,8 @@
  * caches of several sizes that earlier calls have filled. The slow way has PCRE2 for the pattern and merges
  * piece by piece. Made vocabularies of every family, the embedded one, and shared ones.
  *
- * test_fast [MB [SEED [NAME...]]]: so many megabytes of text for each vocabulary (0: a short run). */
+ * test_fast [MB [SEED [NAME...]]]: so many megabytes of text for each vocabulary (0: a short run), each text on
+ * every tier. NAME is one of the table `reals`, "made", "embedded", or a vocabulary file. */
 #include "../../data/vocab/default_vocab.h"
 #include "../../tokenizer/bpe/encoder.h"
 #include "../harness/t.h"
@@ -129,6 +130,7 @@ typedef struct subject {
     const uint8_t *real;                    /* text to change, or NULL */
     size_t real_n;
     size_t n_texts, n_bytes, n_tokens, n_calls;
+    size_t by_tier[N_TIERS], by_cache[N_CACHES]; /* bytes of text compared */
 } subject;
 
 static void subject_open(subject *s) {
@@ -210,15 +212,18 @@ static bool check(subject *s, dstok_encoder *enc, const call *c, const answer *w
     const char *what = difference(want, &got, how);
     answer_free(&got);
     s->n_calls++;
+    s->by_tier[tier] += c->len;
+    s->by_cache[cache] += c->len;
     CHECK(what == NULL);
     if (what != NULL) complain(s, c, how, tier, cache, what);
     return what == NULL;
 }
 
-static void draw_tier(const subject *s, t_rng *rng, int *tier, unsigned *cache) {
-    do *tier = (int)t_below(rng, N_TIERS);
-    while (s->encs[*tier][0] == NULL);
-    *cache = t_below(rng, N_CACHES);
+static int draw_tier(const subject *s, t_rng *rng) {
+    int tier;
+    do tier = (int)t_below(rng, N_TIERS);
+    while (s->encs[tier][0] == NULL);
+    return tier;
 }
 
 /* The first tokens only. The report is that of less text. */
@@ -236,19 +241,26 @@ static void check_first(dstok_encoder *enc, const call *c, const answer *want, w
     answer_free(&got);
 }
 
-/* Two ways of calling on encoders that have seen other texts; sometimes also on a new one, and ids by the
- * scanner, which spans in the style of Hugging Face ask for. */
+/* On encoders that have seen other texts: two calls on any tiers, in a long run one on each tier. */
+static void check_ways(subject *s, const call *c, const answer *want, bool in_segments, t_rng *rng) {
+    int n = long_bytes > 0 ? N_TIERS : 2;
+    for (int i = 0; i < n; i++) {
+        way how = in_segments ? SEGMENTS : (way)t_below(rng, SEGMENTS);
+        int tier = long_bytes > 0 ? i : draw_tier(s, rng);
+        unsigned cache = t_below(rng, N_CACHES);
+        if (s->encs[tier][cache] != NULL) check(s, s->encs[tier][cache], c, want, how, tier, cache);
+    }
+}
+
+/* Sometimes also on a new encoder, the first tokens only, and ids by the scanner, which spans in the style of
+ * Hugging Face ask for. */
 static void check_call(subject *s, const call *c, t_rng *rng) {
-    int tier;
-    unsigned cache;
     bool in_segments = t_below(rng, 8) == 0;
     answer want = ask(s->slow_enc, c, in_segments ? SEGMENTS : ALL);
     s->n_tokens += want.n;
-    for (int i = 0; i < 2; i++) {
-        way how = in_segments ? SEGMENTS : (way)t_below(rng, SEGMENTS);
-        draw_tier(s, rng, &tier, &cache);
-        check(s, s->encs[tier][cache], c, &want, how, tier, cache);
-    }
+    check_ways(s, c, &want, in_segments, rng);
+    int tier = draw_tier(s, rng);
+    unsigned cache = t_below(rng, N_CACHES);
     if (!in_segments && t_below(rng, 16) == 0) {
         dstok_encoder *fresh = make_encoder(s->fast, tier, cache);
         check(s, fresh, c, &want, ALL, tier, cache);
@@ -325,15 +337,27 @@ static void check_texts(subject *s, size_t n_bytes, uint64_t state) {
     }
 }
 
+static void print_compared(const subject *s) {
+    printf("; compared");
+    for (int tier = 0; tier < N_TIERS; tier++)
+        if (s->encs[tier][0] != NULL)
+            printf(" %s %.1f MB", dstok_simd_name(tier), (double)s->by_tier[tier] / 1e6);
+    printf("; cache");
+    for (unsigned cache = 0; cache < N_CACHES; cache++)
+        printf(" %zu: %.1f MB", cache_sizes[cache], (double)s->by_cache[cache] / 1e6);
+}
+
 static void check_subject(subject *s, size_t n_bytes) {
     clock_t start = clock();
     int failures = t_failures;
     subject_open(s);
     check_texts(s, n_bytes, seed + strlen(s->name));
     CHECK(s->n_tokens > 0);
-    printf("%-22s %6.2f MB in %6zu texts, %8zu tokens, %7zu calls, %d failed, %5.1f s\n", s->name,
+    printf("%-22s %6.2f MB in %6zu texts, %8zu tokens, %7zu calls, %d failed, %5.1f s", s->name,
            (double)s->n_bytes / 1e6, s->n_texts, s->n_tokens, s->n_calls, t_failures - failures,
            (double)(clock() - start) / CLOCKS_PER_SEC);
+    if (long_bytes > 0) print_compared(s);
+    printf("\n");
     fflush(stdout);
     subject_close(s);
 }
@@ -492,16 +516,32 @@ static void test_made(void) {
 
 /* ---- real vocabularies ---- */
 
+/* All of ../shared that have a fast way; in a short run the first N_SHORT. */
 static const struct real {
-    const char *name, *file, *side;
-    bool is_short; /* also in a short run */
-} reals[] = {{"o200k", "o200k_base.tiktoken", NULL, true},
-             {"cl100k", "cl100k_base.tiktoken", NULL, true},
-             {"qwen3", "qwen3.tokenizer.json", NULL, true},
-             {"deepseek_v3", "deepseek_v3.tokenizer.json", NULL, true},
-             {"llama3", "llama3_1.tokenizer.json", NULL, true},
-             {"qwen3_6", "qwen3_6.tiktoken", "qwen3_6.tiktoken.meta.json", false},
-             {"tekken", "tekken_240911.json", NULL, false}};
+    const char *name, *file, *side, *pattern;
+} reals[] = {
+    {"o200k", "o200k_base.tiktoken", NULL, NULL},
+    {"cl100k", "cl100k_base.tiktoken", NULL, NULL},
+    {"qwen3", "qwen3.tokenizer.json", NULL, NULL},
+    {"deepseek_v3", "deepseek_v3.tokenizer.json", NULL, NULL},
+    {"llama3", "llama3_1.tokenizer.json", NULL, NULL},
+    {"qwen3_6", "qwen3_6.tiktoken", "qwen3_6.tiktoken.meta.json", NULL},
+    {"tekken", "tekken_240911.json", NULL, NULL},
+    {"tekken_v3", "tekken_v3_ranks.tiktoken", NULL, "tekken"},
+    {"claude", "claude_nfkc.tokenizer.json", NULL, NULL},
+    {"deepseek_v4", "deepseek_v4.tokenizer.json", NULL, NULL},
+    {"gpt35turbo", "gpt35turbo.tokenizer.json", NULL, NULL},
+    {"gptoss", "gptoss.tokenizer.json", NULL, NULL},
+    {"p50k", "p50k_base.tiktoken", NULL, NULL},
+    {"phi-2", "phi-2.tokenizer.json", NULL, NULL},
+    {"qwen2_5", "qwen2_5.tokenizer.json", NULL, NULL},
+    {"r50k", "r50k_base.tiktoken", NULL, NULL},
+    {"smollm2", "smollm2.tokenizer.json", NULL, NULL},
+    {"smollm2_gguf", "smollm2_135m_instruct.vocab.gguf", NULL, NULL},
+    {"whisper", "whisper_large_v3.tokenizer.json", NULL, NULL},
+};
+#define N_REALS (sizeof reals / sizeof *reals)
+#define N_SHORT 5u
 
 static char *read_shared(const char *folder, const char *file, size_t *n) {
     char name[128];
@@ -519,21 +559,16 @@ static void check_real(const char *name, dstok_tokenizer *tok, const char *real,
     check_subject(&s, long_bytes > 0 ? long_bytes : SHORT_REAL);
 }
 
-static bool is_wanted(const char *name, char **names, int n_names) {
-    for (int i = 0; i < n_names; i++)
-        if (strcmp(names[i], name) == 0) return true;
-    return n_names == 0;
-}
-
-/* Parts of all three texts, one behind the other. */
+/* Parts of all three texts, one behind the other; in a long run all of them. */
 static char *read_texts(size_t *n) {
     static const char *const files[] = {"en.txt", "zh.txt", "code.txt"};
-    char *all = malloc(3u << 20);
+    size_t most = long_bytes > 0 ? 10u << 20 : 1u << 20;
+    char *all = malloc(3 * most);
     *n = 0;
     for (size_t i = 0; i < 3 && all != NULL; i++) {
         size_t len = 0;
         char *text = read_shared("text", files[i], &len);
-        if (len > 1u << 20) len = 1u << 20;
+        if (len > most) len = most;
         while (len > 0 && ((uint8_t)text[len - 1] & 0xC0) == 0x80) len--; /* whole characters */
         if (len > 0 && (uint8_t)text[len - 1] >= 0xC0) len--;
         if (text != NULL) memcpy(all + *n, text, len);
@@ -545,36 +580,62 @@ static char *read_texts(size_t *n) {
     return NULL;
 }
 
-static void test_real(char **names, int n_names) {
-    size_t text_n;
-    char *text = read_texts(&text_n);
-    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
-        const struct real *r = &reals[i];
-        size_t n = 0, side_n = 0;
-        dstok_tokenizer *tok = NULL;
-        if (!is_wanted(r->name, names, n_names) || (!r->is_short && long_bytes == 0)) continue;
-        char *data = read_shared("vocab", r->file, &n),
-             *side = r->side ? read_shared("vocab", r->side, &side_n) : NULL;
-        if (data == NULL) {
-            fprintf(stderr, "%s SKIPPED: not in ../shared\n", r->name);
-            continue;
-        }
-        CHECK_EQ(dstok_tokenizer_load_memory(data, n, side, side_n, NULL, &tok, NULL), DSTOK_OK);
-        free(data);
-        free(side);
-        if (tok != NULL) check_real(r->name, tok, text, text_n);
+static void test_real(const struct real *r, const char *text, size_t text_n) {
+    size_t n = 0, side_n = 0;
+    dstok_tokenizer *tok = NULL;
+    dstok_load_options options = DSTOK_LOAD_OPTIONS_INIT;
+    char *data = read_shared("vocab", r->file, &n),
+         *side = r->side ? read_shared("vocab", r->side, &side_n) : NULL;
+    if (data == NULL) {
+        fprintf(stderr, "%s SKIPPED: not in ../shared\n", r->name);
+        return;
     }
-    free(text);
+    options.pattern = r->pattern;
+    CHECK_EQ(dstok_tokenizer_load_memory(data, n, side, side_n, &options, &tok, NULL), DSTOK_OK);
+    free(data);
+    free(side);
+    if (tok != NULL) check_real(r->name, tok, text, text_n);
 }
 
-static void test_embedded(void) {
+/* Any other vocabulary. */
+static void test_file(const char *path, const char *text, size_t text_n) {
+    dstok_tokenizer *tok = NULL;
+    dstok_error err = {.status = DSTOK_OK};
+    if (dstok_tokenizer_load(path, NULL, &tok, &err) != DSTOK_OK) {
+        fprintf(stderr, "%s: %s\n", path, err.text);
+        exit(1);
+    }
+    if (dstok__fast_knows(tok)) {
+        check_real(path, tok, text, text_n);
+    } else {
+        fprintf(stderr, "%s SKIPPED: it has no fast way\n", path);
+        dstok_tokenizer_free(tok);
+    }
+}
+
+static void test_embedded(const char *text, size_t text_n) {
     dstok_tokenizer *tok = NULL;
     if (dstok__default_vocab_size == 0) {
         fprintf(stderr, "embedded default SKIPPED: built without it\n");
         return;
     }
     CHECK_EQ(dstok_tokenizer_load_default(NULL, &tok, NULL), DSTOK_OK);
-    if (tok != NULL) check_real("embedded", tok, NULL, 0);
+    if (tok != NULL) check_real("embedded", tok, text, text_n);
+}
+
+static void test_named(const char *name, const char *text, size_t text_n) {
+    if (strcmp(name, "made") == 0) {
+        test_made();
+    } else if (strcmp(name, "embedded") == 0) {
+        test_embedded(text, text_n);
+    } else {
+        size_t i = 0;
+        while (i < N_REALS && strcmp(reals[i].name, name) != 0) i++;
+        if (i < N_REALS)
+            test_real(&reals[i], text, text_n);
+        else
+            test_file(name, text, text_n);
+    }
 }
 
 int main(int argc, char **argv) {
@@ -584,8 +645,14 @@ int main(int argc, char **argv) {
     for (int tier = DSTOK_SIMD_SCALAR; tier < N_TIERS; tier++)
         if (dstok_simd_name(tier) != NULL) printf(" %s", dstok_simd_name(tier));
     printf("\n");
-    if (argc <= 3) test_made();
-    if (argc <= 3) test_embedded();
-    test_real(argv + 3, argc > 3 ? argc - 3 : 0);
+    size_t text_n, n = long_bytes > 0 ? N_REALS : N_SHORT;
+    char *text = read_texts(&text_n);
+    for (int i = 3; i < argc; i++) test_named(argv[i], text, text_n);
+    if (argc <= 3) {
+        test_made();
+        test_embedded(text, text_n);
+        for (size_t i = 0; i < n; i++) test_real(&reals[i], text, text_n);
+    }
+    free(text);
     return t_end();
 }
