@@ -236,12 +236,22 @@ static dstok_status answer(run *r, const uint32_t *places, size_t n) {
     return DSTOK_OK;
 }
 
-/* The pieces of the window up to end, which is the begin of a pretoken or the end of the text. */
-static dstok_status put_window(run *r, size_t end) {
+/* The pieces of the window up to end, which is the begin of a pretoken or the end of the text, as places.
+ * Returns how many. */
+static size_t find_pieces(run *r, size_t end) {
     dstok__fast *f = r->f;
+    memcpy(f->pieces, f->window.starts, f->window.n * sizeof *f->pieces);
+    if (f->window.has_high && r->tok->t.cuts.pairs != NULL) cut_window(r);
     if (end % 64 != 0) f->pieces[end / 64] &= ((uint64_t)1 << (end % 64)) - 1;
-    size_t n = f->simd->positions(f->pieces, (end + 63) / 64, f->places), safe = n;
+    size_t n = f->simd->positions(f->pieces, (end + 63) / 64, f->places);
     f->places[n] = (uint32_t)end;
+    return n;
+}
+
+/* Puts out the ids of the n pieces of the window. */
+static dstok_status put_pieces(run *r, size_t n) {
+    dstok__fast *f = r->f;
+    size_t safe = n;
     while (safe > 0 && (f->cache.slots == NULL || f->places[safe - 1] + 16 > f->window.len)) safe--;
     for (size_t i = 0, m; i < safe; i += m) {
         m = safe - i < DSTOK__BATCH ? safe - i : DSTOK__BATCH;
@@ -291,27 +301,31 @@ static void commit(run *r) {
     out->n += (size_t)(r->at - (out->ids + (out->store ? out->n : 0)));
 }
 
-/* One window of at most *blocks blocks at text[at]. Returns how far it came. */
-static dstok_status run_window(run *r, size_t at, size_t *blocks, size_t *done) {
+/* Reads a window of at most *blocks blocks at text[at] and finds its pretokens. Returns its sure_end; *blocks
+ * is what the next one may have. */
+static size_t read_window(run *r, size_t at, size_t *blocks) {
     dstok__fast *f = r->f;
-    const uint8_t *text = r->text + at;
     size_t len = r->len - at;
-    dstok__cache_grow(&f->cache);
-    dstok__window_read(&f->window, f->simd, text, len, *blocks);
+    dstok__window_read(&f->window, f->simd, r->text + at, len, *blocks);
     f->block(&f->window);
-    size_t end = sure_end(&f->window);
     bool is_cut_short = f->window.limit < len && f->window.limit < 64 * f->window.n;
     *blocks = is_cut_short ? FEW_BLOCKS : 2 * *blocks < DSTOK__WINDOW ? 2 * *blocks : DSTOK__WINDOW;
-    if (end == 0) {
-        end = dstok__pretok_family(r->tok->pretok)->scan(text, len, 0);
-        DSTOK_TRY(reserve(r, end));
-        DSTOK_TRY(put_pretoken(r, text, end));
-    } else {
-        memcpy(f->pieces, f->window.starts, f->window.n * sizeof *f->pieces);
-        if (f->window.has_high && r->tok->t.cuts.pairs != NULL) cut_window(r);
-        DSTOK_TRY(reserve(r, end));
-        DSTOK_TRY(put_window(r, end));
-    }
+    return sure_end(&f->window);
+}
+
+/* The pretoken at text[at] by the scanner: its end, counted from there. */
+static size_t scan_one(const run *r, size_t at) {
+    return dstok__pretok_family(r->tok->pretok)->scan(r->text + at, r->len - at, 0);
+}
+
+/* One window at text[at]. Returns how far it came. */
+static dstok_status run_window(run *r, size_t at, size_t *blocks, size_t *done) {
+    dstok__cache_grow(&r->f->cache);
+    size_t end = read_window(r, at, blocks);
+    bool is_known = end > 0;
+    if (!is_known) end = scan_one(r, at);
+    DSTOK_TRY(reserve(r, end));
+    DSTOK_TRY(is_known ? put_pieces(r, find_pieces(r, end)) : put_pretoken(r, r->text + at, end));
     commit(r);
     *done = end;
     return DSTOK_OK;
@@ -344,13 +358,57 @@ void dstok__fast_free(const dstok_alloc *al, dstok__fast *f) {
     dstok__free(al, f, sizeof *f);
 }
 
-dstok_status dstok__fast_ids(job *j, const uint8_t *text, size_t len) {
+static run start(job *j, const uint8_t *text, size_t len) {
     run r = {.j = j, .f = j->enc->fast, .tok = j->tok, .text = text, .len = len};
-    size_t blocks = DSTOK__WINDOW;
     if (r.tok->t.cuts.pairs != NULL) r.firsts = dstok__open_firsts(&r.tok->t.cuts);
+    return r;
+}
+
+dstok_status dstok__fast_ids(job *j, const uint8_t *text, size_t len) {
+    run r = start(j, text, len);
+    size_t blocks = DSTOK__WINDOW;
     for (size_t at = 0, done; at < len; at += done) {
         DSTOK_TRY(run_window(&r, at, &blocks, &done));
         if (j->enc->out.n >= j->enc->out.enough) return DSTOK__ENOUGH;
     }
     return DSTOK_OK;
+}
+
+/* ---- stages, for measuring ---- */
+
+/* The classes of one window and nothing else. Returns how far it came: to the begin of a character. */
+static size_t classify_window(run *r, size_t at, size_t *n) {
+    dstok__window *w = &r->f->window;
+    size_t end = r->len - at;
+    dstok__window_read(w, r->f->simd, r->text + at, end, DSTOK__WINDOW);
+    *n += w->n;
+    if (64 * w->n < end) end = 64 * w->n;
+    while (at + end < r->len && dstok__is_continuation(r->text[at + end])) end--;
+    return end;
+}
+
+/* The pretokens of one window, or its pieces. Returns how far it came. */
+static size_t cut_up_window(run *r, size_t at, bool as_pieces, size_t *blocks, size_t *n) {
+    size_t end = read_window(r, at, blocks);
+    if (end == 0) {
+        end = scan_one(r, at);
+        for (size_t i = 0; i < end; (*n)++) i += as_pieces ? next_cut(r, r->text + at + i, 0, end - i) : end;
+    } else if (as_pieces) {
+        *n += find_pieces(r, end);
+    } else {
+        for (size_t i = 0; i < (end + 63) / 64; i++) {
+            uint64_t past = 64 * i + 64 > end ? UINT64_MAX << (end % 64) : 0;
+            *n += (size_t)__builtin_popcountll(r->f->window.starts[i] & ~past);
+        }
+    }
+    return end;
+}
+
+size_t dstok__fast_stage(job *j, int stage, const uint8_t *text, size_t len) {
+    run r = start(j, text, len);
+    size_t blocks = DSTOK__WINDOW, n = 0;
+    for (size_t at = 0; at < len;)
+        at += stage == DSTOK_STAGE_CLASSIFY ? classify_window(&r, at, &n)
+                                            : cut_up_window(&r, at, stage == DSTOK_STAGE_PIECES, &blocks, &n);
+    return n;
 }

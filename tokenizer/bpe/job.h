@@ -77,6 +77,10 @@ dstok_status dstok__job_unknown(job *j, size_t begin, size_t end);
 /* The ids of text[0, len), free of added tokens, to the sink, without spans (fast.c). */
 dstok_status dstok__fast_ids(job *j, const uint8_t *text, size_t len);
 
+/* Goes through text[0, len), which is UTF-8, up to a stage from DSTOK_STAGE_CLASSIFY to _PIECES. Returns what
+ * it found (fast.c). */
+size_t dstok__fast_stage(job *j, int stage, const uint8_t *text, size_t len);
+
 /* The tokens of norm[begin, end) by way of it (piece.c). */
 dstok_status dstok__job_fast(job *j, size_t begin, size_t end);
 

@@ -369,6 +369,25 @@ DSTOK_API size_t dstok_encode_bound(const dstok_tokenizer *tok, size_t len,
 /** Counts of the encoder's last call, also of a failed one.   Owns: lives until the next call.   Since: 0.1 */
 DSTOK_API const dstok_report *dstok_encode_report(const dstok_encoder *enc);
 
+/** Stages of encoding (docs/pipeline.md). Each is what it says and all before it. */
+enum {
+    DSTOK_STAGE_UTF8 = 1,       /**< the check for UTF-8; finds bytes */
+    DSTOK_STAGE_CLASSIFY = 2,   /**< classes of bytes and characters; finds blocks of 64 bytes */
+    DSTOK_STAGE_BOUNDARIES = 3, /**< where pretokens begin; finds pretokens */
+    DSTOK_STAGE_PIECES = 4,     /**< cuts, and masks turned into places; finds pieces */
+    DSTOK_STAGE_PROBE = 5       /**< the cache, and merging of what it does not know; finds tokens */
+};
+
+/** Go through a text up to a stage, to measure where the time of encoding goes: `dstok bench` does. The text is
+ *  taken as it is: no added tokens, no normaliser, no spans. Nothing is kept but what the cache learns.
+ *  stage  [in]  DSTOK_STAGE_*
+ *  n      [out] how many of what it finds
+ *  Returns: DSTOK_OK; E_INVAL (NULL, stage); E_LIMIT; E_STATE (all but DSTOK_STAGE_UTF8: the vocabulary is
+ *      encoded pretoken by pretoken and has no such stages); E_UTF8 (err->offset = first bad byte); E_NOMEM.
+ *  Owns: nothing kept.   Threads: safe for distinct enc.   Cost: O(len).   Since: 0.1 */
+DSTOK_API DSTOK_NODISCARD dstok_status dstok_encode_stage(dstok_encoder *enc, int stage, const void *text,
+                                                          size_t len, size_t *n, dstok_error *err);
+
 /* ------------------------------------------------------------------------------------------ decoding */
 
 enum {
