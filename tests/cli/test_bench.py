@@ -14,7 +14,8 @@ from common import DSTOK, CliTest, sanitized, small_vocabulary
 SPEEDS = ["cold", "unseen", "warm", "big", "count", "decode"]
 KEYS = ["file", "version", "tier", "threads", "load_ms", "rss_mb", *SPEEDS, "ids_sha256", "stages"]
 MORE = ["clock", "bytes", "documents", "tokens", "first_ms", "load_mb", "loaded_mb", "kept_mb", "big_sha256", "lossless"]
-STAGES = ["utf8", "encode", "spans", "count", "decode"]
+STAGES = ["utf8", "classify", "boundaries", "pieces", "probe", "encode", "merge", "spans", "count", "decode"]
+FAST = ["classify", "boundaries", "pieces", "probe"]    # what only the fast way has
 TIERS = ["scalar", "avx2", "avx512", "neon"]  # or "auto": the library's own choice, where it does not tell
 TEXT = ("a" + "你好, the 🙂 theme <|end|>\n" * 2000).encode()  # the first cut would fall into a character
 
@@ -120,13 +121,34 @@ class Bench(CliTest):
         self.assertIn("standard input: 27000 bytes, 2 documents, ", lines[0])
         self.assertRegex(lines[1], r"^vocabulary .*small.json, dstok \d.*, (auto|scalar|avx2|avx512|neon), 1 thread, CPU time$")
         rows = [line for line in lines if line.startswith("  ") and "MB/s" not in line]
-        self.assertEqual(len(rows), 8)
-        for row in rows:
-            self.assertRegex(row, r"^  [A-Za-z8' -]+ +\d+\.\d( +\d+\.\d\d)?( +█*)?$")
+        self.assertEqual(len(rows), 8 + 1 + 6)
+        for row in rows[:8]:
+            self.assertRegex(row, r"^  [a-z ]+ +\d+\.\d +\d+\.\d\d( +█*)?$")
         bars = [row.count("█") for row in rows]
         self.assertEqual(max(bars), 58)
-        self.assertEqual(bars[6:], [0, 0])
+        self.assertEqual(bars[7:], [0] * 8)
+        self.assertRegex(rows[8], "^  encoding again up to a stage")
+        shares = []
+        for row, name in zip(rows[9:], ("UTF-8 check", "classes", "boundaries", "cuts, places", "ids from cache", "all of it")):
+            self.assertRegex(row, rf"^  {name} +\d+\.\d +\d+%$")
+            shares.append(int(row.split()[-1][:-1]))
+        self.assertGreaterEqual(sum(shares), 97)
         self.assertLessEqual(max(map(len, lines[2:])), 100)
+
+    def test_stages_that_are_not_there(self):
+        vocab = small_vocabulary()
+        vocab["pre_tokenizer"] = {"type": "Whitespace"}
+        path = self.write("slow.json", json.dumps(vocab))
+        result = self.raw("bench", "--json", "--budget", "1", "-v", path, stdin=b"the theme")
+        stages = json.loads(result.stdout)["stages"]
+        for key in STAGES:
+            (self.assertIsNone if key in FAST else self.assertIsNotNone)(stages[key], key)
+        table = self.raw("bench", "--budget", "1", "-v", path, stdin=b"the theme").stdout.decode()
+        self.assertIn("decoded again", table)
+        self.assertNotIn("up to a stage", table)
+        stages = self.bench("--invalid", "raw", stdin=b"a\xff")[0]["stages"]
+        for key in STAGES:
+            (self.assertIsNone if key in ["utf8", *FAST] else self.assertIsNotNone)(stages[key], key)
 
     def test_place_of_a_fault(self):
         bad = b"a" * 50000 + b"\xff" + b"b" * 50000 + b"\xfe"

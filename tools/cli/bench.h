@@ -1,65 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of dstok bench share: the threads that work on documents, and what was measured. */
+/* What the files of dstok bench share: what is measured, the passes over a text, and what came out. */
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
 
 #include "verbs.h"
 
+#include <dstok/batch.h>
+
 #include <stdatomic.h>
 #include <sys/types.h>
-
-/* ---- bench_pool.c: passes over the documents of a text, on one or more threads */
-
-/* A document: a range of the text, and where a pass left what it made of it. */
-struct bench_doc {
-    size_t begin, end;
-    size_t id_worker, id_at, n_ids;       /* its ids, among those of that worker */
-    size_t byte_worker, byte_at, n_bytes; /* its decoded bytes, likewise */
-};
-
-struct bench_ids {
-    uint32_t *p;
-    size_t n, cap;
-};
-
-/* What one thread works with. */
-struct bench_worker {
-    struct bench_pool *pool;
-    size_t index;
-    dstok_encoder *enc;
-    struct bench_ids ids; /* of its documents, one behind the other */
-    struct cli_buf bytes; /* decoded */
-    size_t count;         /* tokens, or whatever the pass counts */
-    dstok_status status;  /* of its first failure */
-    dstok_error err;
-    size_t bad_doc;
-};
-
-typedef dstok_status bench_work(struct bench_worker *w, struct bench_doc *doc);
-
-struct bench_pool {
-    const dstok_tokenizer *tok;
-    const dstok_encode_options *options;
-    int simd; /* DSTOK_SIMD_* of its encoders */
-    const char *text;
-    struct bench_doc *docs;
-    size_t n_docs;
-    struct bench_worker *workers; /* the first is the main thread's */
-    size_t n_workers;
-    struct bench_threads *threads; /* how they are told what to do */
-};
-
-/* Make the threads; each has an encoder and has encoded one letter when this returns. Returns the first
- * failure. */
-dstok_status bench_pool_start(struct bench_pool *p, size_t n_threads);
-void bench_pool_stop(struct bench_pool *p);
-/* One pass: work on documents [first, last). Returns the worker that failed, or NULL. */
-const struct bench_worker *bench_pool_run(struct bench_pool *p, bench_work *work, size_t first, size_t last);
-
-/* Encode text[0, len) and add the ids to *ids: the fastest public way from a text to ids in memory of one's own. */
-dstok_status bench_encode(struct bench_worker *w, const char *text, size_t len, struct bench_ids *ids);
-
-/* ---- bench_run.c: the measurements */
 
 enum {
     BENCH_COLD,   /* the first pass over the documents */
@@ -69,8 +18,9 @@ enum {
     BENCH_COUNT,
     BENCH_DECODE,
     BENCH_SPANS, /* ids with the place of each token */
-    BENCH_UTF8,  /* only the check that the text is UTF-8 */
-    BENCH_FIGURES
+    BENCH_MERGE, /* ids without a cache: all that is more than one token is merged */
+    BENCH_STAGE, /* behind it a figure for each DSTOK_STAGE_* */
+    BENCH_FIGURES = BENCH_STAGE + DSTOK_STAGE_PROBE + 1
 };
 
 /* A run: what is measured, and what came out. */
@@ -100,6 +50,80 @@ size_t bench_threads(const struct cli_config *c);
 /* Measure. To be called once in a process: the first pass must be the first. Returns 0, or an exit code after a
  * message. */
 int bench_run(struct bench *b);
+
+/* ---- bench_crew.c: threads that share documents, for work that the library's pools do not do */
+
+/* What one thread works with. */
+struct bench_worker {
+    struct bench_crew *crew;
+    size_t index;
+    dstok_encoder *enc;
+    struct cli_buf bytes; /* what it made */
+    dstok_status status;  /* of its first failure */
+    dstok_error err;
+    size_t bad_doc;
+};
+
+struct bench_crew {
+    const dstok_tokenizer *tok;
+    int simd;                     /* DSTOK_SIMD_* of its encoders */
+    struct bench_worker *workers; /* the first is the main thread's */
+    size_t n_workers;
+    struct bench_threads *threads; /* how they are told what to do */
+    void *context;                 /* of the pass */
+};
+
+typedef dstok_status bench_work(struct bench_worker *w, size_t doc);
+
+/* Make the threads and an encoder for each. Returns the first failure. */
+dstok_status bench_crew_start(struct bench_crew *c, size_t n_threads);
+void bench_crew_stop(struct bench_crew *c);
+/* One pass: work on documents [0, n). Returns the worker that failed, or NULL. */
+const struct bench_worker *bench_crew_run(struct bench_crew *c, bench_work *work, size_t n);
+
+/* ---- bench_work.c: passes over a text, each timed */
+
+struct bench_times {
+    struct bench *b;
+    dstok_tokenizer *tok;
+    dstok_encode_options options;
+    uint32_t *allowed;
+    dstok_doc *docs; /* the text in pieces of 16 KB */
+    size_t n_docs;
+    dstok_pool *pool;
+    dstok_batch batch;      /* what its last call gave */
+    uint64_t total;         /* what its last count gave */
+    dstok_pool *bare;       /* the same without a cache */
+    struct bench_crew crew; /* for the passes behind the encoding ones */
+    int stage;              /* DSTOK_STAGE_* */
+    uint32_t *ids;          /* what is decoded: those of document d begin at starts[d] */
+    uint64_t *starts;
+    struct bench_piece *pieces; /* where each document was decoded to */
+};
+
+double bench_now(const struct bench *b);
+/* 10^6 bytes a second. */
+double bench_speed(size_t n, double time);
+
+/* Each is one pass: *time is what it took. Returns 0, or an exit code after a message. */
+typedef int bench_pass(struct bench_times *t, double *time);
+bench_pass bench_encode_pass, bench_spans_pass, bench_merge_pass, bench_count_pass, bench_big_pass,
+    bench_decode_pass, bench_stage_pass;
+
+void bench_cut(struct bench_times *t);
+/* A pool whose encoders remember so many bytes. Returns 0, or an exit code after a message. */
+int bench_open_pool(const struct bench_times *t, size_t cache_bytes, dstok_pool **out);
+/* Encode documents [first, last). Returns 0, or an exit code after a message. */
+int bench_encode_range(struct bench_times *t, size_t first, size_t last, double *time);
+/* Keep the ids of the last call for decoding, and make the crew. Returns 0, or an exit code after a message. */
+int bench_open_crew(struct bench_times *t);
+/* The last DSTOK_STAGE_* that the text has here: 0 when it is no UTF-8, the check alone when the vocabulary has no
+ * fast way. */
+int bench_last_stage(struct bench_times *t);
+int bench_decoded_is_text(const struct bench_times *t);
+void bench_close(struct bench_times *t);
+/* Complain about a fault of the library. */
+int bench_differs(const struct bench *b, const char *what);
 
 /* ---- bench_report.c */
 

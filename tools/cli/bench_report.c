@@ -30,13 +30,30 @@ static void put_digest(struct cli_buf *out, const char *key, const uint8_t diges
     cli_buf_char(out, ',');
 }
 
+/* In the order in which a text meets them, then other ways to its end. */
+static const struct stage {
+    const char *key, *name; /* name: in the table; NULL: it stands there already */
+    int figure;
+} stages[] = {
+    {"utf8", "UTF-8 check", BENCH_STAGE + DSTOK_STAGE_UTF8},
+    {"classify", "classes", BENCH_STAGE + DSTOK_STAGE_CLASSIFY},
+    {"boundaries", "boundaries", BENCH_STAGE + DSTOK_STAGE_BOUNDARIES},
+    {"pieces", "cuts, places", BENCH_STAGE + DSTOK_STAGE_PIECES},
+    {"probe", "ids from cache", BENCH_STAGE + DSTOK_STAGE_PROBE},
+    {"encode", "all of it", BENCH_WARM},
+    {"merge", NULL, BENCH_MERGE},
+    {"spans", NULL, BENCH_SPANS},
+    {"count", NULL, BENCH_COUNT},
+    {"decode", NULL, BENCH_DECODE},
+};
+
+#define N_STAGES (sizeof stages / sizeof *stages)
+
 static void put_stages(struct cli_buf *out, const struct bench *b) {
+    size_t i;
+
     cli_buf_text(out, "\"stages\":{");
-    put_speed(out, b, "utf8", BENCH_UTF8);
-    put_speed(out, b, "encode", BENCH_WARM);
-    put_speed(out, b, "spans", BENCH_SPANS);
-    put_speed(out, b, "count", BENCH_COUNT);
-    put_speed(out, b, "decode", BENCH_DECODE);
+    for (i = 0; i < N_STAGES; i++) put_speed(out, b, stages[i].key, stages[i].figure);
     out->n--; /* the last comma */
     cli_buf_text(out, "}}\n");
 }
@@ -76,9 +93,9 @@ struct row {
 };
 
 static const struct row rows[] = {
-    {"first pass", BENCH_COLD, 1},      {"its second half", BENCH_UNSEEN, 1}, {"again", BENCH_WARM, 1},
-    {"with spans", BENCH_SPANS, 1},     {"only counted", BENCH_COUNT, 1},     {"one document", BENCH_BIG, 1},
-    {"decoded again", BENCH_DECODE, 0}, {"UTF-8 check", BENCH_UTF8, 0},
+    {"first pass", BENCH_COLD, 1},       {"its second half", BENCH_UNSEEN, 1}, {"again", BENCH_WARM, 1},
+    {"with spans", BENCH_SPANS, 1},      {"only counted", BENCH_COUNT, 1},     {"one document", BENCH_BIG, 1},
+    {"without a cache", BENCH_MERGE, 1}, {"decoded again", BENCH_DECODE, 0},
 };
 
 #define N_ROWS (sizeof rows / sizeof *rows)
@@ -95,17 +112,20 @@ static void put_bar(struct cli_buf *out, double share, size_t width) {
     while (n-- > 0) cli_buf_text(out, "\xE2\x96\x88");
 }
 
-static void put_row(struct cli_buf *out, const struct bench *b, const struct row *row, double most,
-                    size_t width) {
-    double value = b->speed[row->figure];
-
-    cli_buf_printf(out, "  %-16s", row->name);
+static void put_value(struct cli_buf *out, const char *name, double value) {
+    cli_buf_printf(out, "  %-16s", name);
     if (value > 0)
         cli_buf_printf(out, " %9.1f", value);
     else
         cli_buf_printf(out, " %9s", "-");
-    if (value > 0 && row->figure != BENCH_UTF8)
-        cli_buf_printf(out, " %10.2f", value * tokens_per_byte(b, row->figure));
+}
+
+static void put_row(struct cli_buf *out, const struct bench *b, const struct row *row, double most,
+                    size_t width) {
+    double value = b->speed[row->figure];
+
+    put_value(out, row->name, value);
+    if (value > 0) cli_buf_printf(out, " %10.2f", value * tokens_per_byte(b, row->figure));
     if (value > 0 && row->has_bar) put_bar(out, value / most, width);
     cli_buf_char(out, '\n');
 }
@@ -119,6 +139,22 @@ static void put_rows(struct cli_buf *out, const struct bench *b) {
         if (rows[i].has_bar && b->speed[rows[i].figure] > most) most = b->speed[rows[i].figure];
     cli_buf_printf(out, "  %-16s %9s %10s\n", "", "MB/s", "Mtokens/s");
     for (i = 0; i < N_ROWS; i++) put_row(out, b, &rows[i], most, width);
+}
+
+/* Each with all before it, and the share of the time of encoding that it takes by itself. */
+static void put_stage_rows(struct cli_buf *out, const struct bench *b) {
+    double before = 0, whole = 1 / b->speed[BENCH_WARM], time;
+    size_t i;
+
+    if (!(b->speed[BENCH_STAGE + DSTOK_STAGE_PROBE] > 0)) return;
+    cli_buf_text(out, "  encoding again up to a stage, and the share of the time that it adds\n");
+    for (i = 0; i < N_STAGES; i++) {
+        if (stages[i].name == NULL) continue;
+        time = 1 / b->speed[stages[i].figure];
+        put_value(out, stages[i].name, b->speed[stages[i].figure]);
+        cli_buf_printf(out, " %9.0f%%\n", 100 * (time > before ? time - before : 0) / whole);
+        before = time > before ? time : before;
+    }
 }
 
 static const char *plural(size_t n) {
@@ -143,5 +179,6 @@ void bench_put_table(struct cli_buf *out, const struct bench *b) {
     if (!b->is_lossless)
         cli_buf_text(out, "decoding does not give this text back: the vocabulary changes it\n");
     put_rows(out, b);
+    put_stage_rows(out, b);
     cli_buf_char(out, '\n');
 }

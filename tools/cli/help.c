@@ -99,8 +99,9 @@ static const char bench_text[] =
     "usage: dstok bench [options] [INPUT...]\n"
     "\n"
     "Measures each input, cut into documents of 16 KB, in a process of its own: the first\n"
-    "pass over them, its second half, the same documents again, and other work on the same\n"
-    "text. Speeds are in 10^6 bytes of text a second. --json prints an object an input.\n";
+    "pass over them, its second half, the same documents again, other work on the same text,\n"
+    "and encoding up to each of its stages. Speeds are in 10^6 bytes of text a second.\n"
+    "--json prints an object an input.\n";
 
 static const char bench_examples[] = "  dstok bench -j 1 README.md\n"
                                      "  dstok bench --json -v tokenizer.json --threads 2 en.txt zh.txt\n"
