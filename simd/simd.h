@@ -27,7 +27,8 @@ typedef struct dstok__classes {
     uint64_t blank;        /* 09 0B 0C 20 */
     uint64_t high;         /* 80-FF */
     uint64_t tail;         /* 80-BF: goes on with a character */
-    uint64_t ideograph;    /* first bytes of U+4E00..U+9F7F: E5-E8; E4 and E9 where the second byte is in the block,
+    uint64_t
+        ideograph; /* first bytes of U+4E00..U+9F7F: E5-E8; E4 and E9 where the second byte is in the block,
                               too, and is at least B8 behind E4, below BE behind E9 */
     uint64_t space, quote, slash; /* 20, 27, 2F: they are in blank or sign, too */
 } dstok__classes;
@@ -65,6 +66,10 @@ typedef struct dstok__simd {
      * ...: the eight of JSON), up to the first backslash with anything else behind it, or with nothing. Returns
      * how much of text is done, *n gets the length of the copy. May write up to 64 bytes more than that. */
     size_t (*json_copy)(const uint8_t *text, size_t len, uint8_t *out, size_t *n);
+
+    /* out[i] = the word w of the eight at lines[i] that has w >> 24 == keys[i], or all ones; no two of a line have it, but for
+     * words of all ones. */
+    void (*find_words)(const uint64_t *const *lines, const uint64_t *keys, size_t n, uint64_t *out);
 } dstok__simd;
 
 /* The best tier of this machine that is not above `cap` (DSTOK__N_TIERS: no cap). Never NULL. Reads what the CPU can
@@ -82,6 +87,7 @@ size_t dstok__find_byte(const uint8_t *text, size_t len, const uint8_t *first, s
 size_t dstok__positions(const uint64_t *words, size_t n, uint32_t *out);
 void dstok__json_masks_of(const uint8_t *text, size_t n, dstok__json_masks *out);
 size_t dstok__json_copy(const uint8_t *text, size_t len, uint8_t *out, size_t *n);
+void dstok__find_words(const uint64_t *const *lines, const uint64_t *keys, size_t n, uint64_t *out);
 
 /* Length of the maximal ill-formed subpart that begins at text[0], len > 0: how many bytes one U+FFFD
  * replaces (Unicode 16.0, 3.9, "U+FFFD Substitution of Maximal Subparts"). 0 when a well-formed character

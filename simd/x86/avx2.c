@@ -274,12 +274,30 @@ AVX2 static size_t dstok__utf8_check_avx2(const uint8_t *text, size_t len) {
     return utf8_wrong(c, d, before) ? dstok__utf8_check_from(text, len, i) : len;
 }
 
-const dstok__simd dstok__simd_avx2 = {
-    DSTOK__TIER_AVX2,       "avx2",
-    dstok__utf8_check_avx2, dstok__classify_avx2,
-    dstok__find_byte_avx2,  dstok__positions_avx2,
-    dstok__json_masks_avx2, dstok__json_copy_avx2,
-};
+/* ---- words of lines ---- */
+
+/* Four words, all ones where they do not have the key. */
+INLINE __m256i keep_hits(const uint64_t *four, __m256i key) {
+    __m256i words = load((const uint8_t *)(const void *)four);
+    __m256i hit = _mm256_cmpeq_epi64(_mm256_srli_epi64(words, 24), key);
+    return _mm256_or_si256(words, _mm256_xor_si256(hit, _mm256_set1_epi64x(-1)));
+}
+
+AVX2 static void dstok__find_words_avx2(const uint64_t *const *lines, const uint64_t *keys, size_t n,
+                                        uint64_t *out) {
+    for (size_t i = 0; i < n; i++) {
+        __m256i key = _mm256_set1_epi64x((long long)keys[i]);
+        __m256i four = _mm256_and_si256(keep_hits(lines[i], key), keep_hits(lines[i] + 4, key));
+        __m128i two = _mm_and_si128(_mm256_castsi256_si128(four), _mm256_extracti128_si256(four, 1));
+        out[i] = (uint64_t)_mm_cvtsi128_si64(_mm_and_si128(two, _mm_unpackhi_epi64(two, two)));
+    }
+}
+
+const dstok__simd dstok__simd_avx2 = {DSTOK__TIER_AVX2,       "avx2",
+                                      dstok__utf8_check_avx2, dstok__classify_avx2,
+                                      dstok__find_byte_avx2,  dstok__positions_avx2,
+                                      dstok__json_masks_avx2, dstok__json_copy_avx2,
+                                      dstok__find_words_avx2};
 
 #else
 typedef int dstok__no_avx2; /* ISO C wants a declaration in each file */

@@ -279,12 +279,25 @@ AVX512 static size_t dstok__utf8_check_avx512(const uint8_t *text, size_t len) {
     return utf8_wrong(load_some(text + i, len - i), &before) ? dstok__utf8_check_from(text, len, i) : len;
 }
 
-const dstok__simd dstok__simd_avx512 = {
-    DSTOK__TIER_AVX512,       "avx512",
-    dstok__utf8_check_avx512, dstok__classify_avx512,
-    dstok__find_byte_avx512,  dstok__positions_avx512,
-    dstok__json_masks_avx512, dstok__json_copy_avx512,
-};
+/* ---- words of lines ---- */
+
+AVX512 static void dstok__find_words_avx512(const uint64_t *const *lines, const uint64_t *keys, size_t n,
+                                            uint64_t *out) {
+    const __m512i none = _mm512_set1_epi64(-1);
+    for (size_t i = 0; i < n; i++) {
+        __m512i line = _mm512_loadu_si512(lines[i]);
+        __mmask8 hit =
+            _mm512_cmpeq_epi64_mask(_mm512_srli_epi64(line, 24), _mm512_set1_epi64((long long)keys[i]));
+        __m512i found = _mm512_mask_compress_epi64(none, hit, line);
+        out[i] = (uint64_t)_mm_cvtsi128_si64(_mm512_castsi512_si128(found));
+    }
+}
+
+const dstok__simd dstok__simd_avx512 = {DSTOK__TIER_AVX512,       "avx512",
+                                        dstok__utf8_check_avx512, dstok__classify_avx512,
+                                        dstok__find_byte_avx512,  dstok__positions_avx512,
+                                        dstok__json_masks_avx512, dstok__json_copy_avx512,
+                                        dstok__find_words_avx512};
 
 #else
 typedef int dstok__no_avx512; /* ISO C wants a declaration in each file */

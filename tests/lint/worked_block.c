@@ -404,7 +404,7 @@ static void show_merge(const dstok_tokenizer *tok, size_t begin, size_t end) {
         before = left;
         left = merge_once(tok, ids, left);
     } while (left < before);
-    dstok__tiny_merge(&tok->t.pairs, &tiny, 1);
+    dstok__tiny_merge(dstok__simd_best(DSTOK__N_TIERS), &tok->t.pairs, &tiny, 1);
     CHECK_EQ(dstok__tiny_ids(&tiny, merged), left);
     CHECK_MEM(merged, ids, left * sizeof *ids);
     show_packed(tok, tok->t.head->byte_ids[bytes()[begin]], tok->t.head->byte_ids[bytes()[begin + 1]]);

@@ -56,18 +56,35 @@ static bool is_in_order(const uint32_t *products, size_t n) {
     return true;
 }
 
+/* The order of the last two slots says whether a search goes on. */
+static void set_order(uint64_t *line, bool goes_on) {
+    uint64_t *two = line + DSTOK__PACKED_LINE - 2, one = two[0];
+    if (dstok__packed_goes_on(line) == goes_on) return;
+    two[0] = two[1];
+    two[1] = one;
+}
+
 static void put_packed(uint64_t *packed, size_t cap, uint64_t seed, const dstok__pair *p, uint32_t rank) {
     uint64_t key = p->key >> 32 << 20 | (uint32_t)p->key;
-    size_t i = dstok__packed_home(key, seed, cap);
-    while (packed[i] != DSTOK__PACKED_FREE) i = i + 1 == cap ? 0 : i + 1;
-    packed[i] = key << 24 | rank;
+    for (size_t i = dstok__packed_home(key, seed, cap);;
+         i = i + DSTOK__PACKED_LINE == cap ? 0 : i + DSTOK__PACKED_LINE) {
+        uint64_t *line = packed + i;
+        size_t k = 0;
+        while (k < DSTOK__PACKED_LINE && line[k] != DSTOK__PACKED_FREE) k++;
+        if (k < DSTOK__PACKED_LINE) {
+            line[k] = key << 24 | rank;
+            if (k == DSTOK__PACKED_LINE - 1) set_order(line, false);
+            return;
+        }
+        set_order(line, true);
+    }
 }
 
 static dstok_status pack(dstok__build *b, const dstok__pair *slots, size_t cap, size_t n) {
     dstok__buf *products = &b->sections[DSTOK__S_PRODUCTS];
     bool in_order =
         is_in_order((const uint32_t *)(const void *)products->data, products->len / sizeof(uint32_t));
-    size_t packed_cap = dstok__pairs_room(n) / DSTOK__PACKED_LINE * DSTOK__PACKED_LINE + DSTOK__PACKED_LINE;
+    size_t packed_cap = dstok__packed_room(n);
     DSTOK_TRY(dstok__build_zeroed(b, DSTOK__S_PACKED, packed_cap, sizeof(uint64_t)));
     uint64_t *packed = (uint64_t *)(void *)b->sections[DSTOK__S_PACKED].data;
     for (size_t i = 0; i < packed_cap; i++) packed[i] = DSTOK__PACKED_FREE;

@@ -8,14 +8,25 @@
 #define FIRST_BITS  11u /* 64 KiB of slots to begin with */
 #define FIRST_LONGS ((size_t)1 << 9)
 
+#define LINE ((size_t)64)      /* bytes of a cache line, which a pair of slots fills */
+#define HUGE ((size_t)2 << 20) /* bytes of a large page; many slots begin with one */
+
+static size_t alignment(unsigned bits) {
+    return sizeof(dstok__cached) << bits >= HUGE ? HUGE : LINE;
+}
+
+static size_t block_size(unsigned bits) {
+    return (sizeof(dstok__cached) << bits) + alignment(bits);
+}
+
 /* Of the bytes asked for, an eighth goes to the pool and an eighth to long pieces at most; the slots take
  * the largest power of two that fits. */
 void dstok__cache_init(dstok__cache *c, const dstok_alloc *al, size_t max) {
     *c = (dstok__cache){.al = al};
     size_t slots = max - max / 4;
-    if (slots < sizeof(dstok__cached) << FIRST_BITS) return;
+    if (slots < block_size(FIRST_BITS)) return;
     c->max_bits = FIRST_BITS;
-    while (sizeof(dstok__cached) << (c->max_bits + 1) <= slots && c->max_bits < 31) c->max_bits++;
+    while (block_size(c->max_bits + 1) <= slots && c->max_bits < 31) c->max_bits++;
     c->max_pool = max / 8 / sizeof *c->pool;
 }
 
@@ -23,12 +34,6 @@ static size_t longs_for(const dstok__cache *c, unsigned bits) {
     size_t n = FIRST_LONGS << (bits - FIRST_BITS), max = c->max_pool * sizeof *c->pool / sizeof *c->longs;
     while (n > max && n > 1) n /= 2;
     return n;
-}
-
-#define LINE 64u /* bytes of a cache line, which a pair of slots fills */
-
-static size_t block_size(unsigned bits) {
-    return (sizeof(dstok__cached) << bits) + LINE;
 }
 
 void dstok__cache_free(dstok__cache *c) {
@@ -77,24 +82,22 @@ static void move_longs(const dstok__cache *c, dstok__cached_long *longs, size_t 
         if (c->longs[i].n_bytes != 0) longs[c->longs[i].hash & (n - 1)] = c->longs[i];
 }
 
-/* Slots are met at random: fewer, larger pages save most of the walks through page tables. A hint, before
- * the memory is touched first. */
-static void ask_for_huge_pages(void *p, size_t n) {
+/* The first slot in a block. Slots are met at random: fewer, larger pages save most of the walks through page tables, and
+ * most of the faults at first. A hint, before the memory is touched. */
+static dstok__cached *slots_in(void *block, unsigned bits) {
+    size_t align = alignment(bits);
+    void *slots = (void *)(((uintptr_t)block + align - 1) & ~(uintptr_t)(align - 1));
 #ifdef MADV_HUGEPAGE
-    const uintptr_t huge = (uintptr_t)2 << 20;
-    uintptr_t begin = ((uintptr_t)p + huge - 1) & ~(huge - 1), end = ((uintptr_t)p + n) & ~(huge - 1);
-    if (begin < end) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
-#else
-    (void)p;
-    (void)n;
+    if (align == HUGE) (void)madvise(slots, sizeof(dstok__cached) << bits, MADV_HUGEPAGE);
 #endif
+    return slots;
 }
 
 void dstok__cache_grow(dstok__cache *c) {
     if (c->max_bits == 0 ||
         (c->slots != NULL && (c->bits >= c->max_bits || c->n_put < (size_t)1 << c->bits >> 2)))
         return;
-    unsigned bits = c->slots == NULL ? FIRST_BITS : c->bits + 2 < c->max_bits ? c->bits + 2 : c->max_bits;
+    unsigned bits = c->slots == NULL ? FIRST_BITS : c->bits + 4 < c->max_bits ? c->bits + 4 : c->max_bits;
     size_t n_longs = longs_for(c, bits), pool_cap = c->max_pool >> (c->max_bits - bits);
     void *block = dstok__alloc_zeroed(c->al, block_size(bits), 1);
     dstok__cached_long *longs = dstok__alloc_zeroed(c->al, n_longs, sizeof *longs);
@@ -105,8 +108,7 @@ void dstok__cache_grow(dstok__cache *c) {
         dstok__free(c->al, pool, pool_cap * sizeof *pool);
         return;
     }
-    dstok__cached *slots = (void *)(((uintptr_t)block + LINE - 1) & ~(uintptr_t)(LINE - 1));
-    ask_for_huge_pages(slots, sizeof *slots << bits);
+    dstok__cached *slots = slots_in(block, bits);
     move_slots(c, slots, bits);
     move_longs(c, longs, n_longs);
     if (c->pool_n > 0) memcpy(pool, c->pool, c->pool_n * sizeof *pool);
@@ -137,7 +139,7 @@ static bool holds(const dstok__cached *slot, dstok__key key) {
 }
 
 const uint32_t *dstok__cache_find(dstok__cache *c, dstok__cached *at, dstok__key key, size_t *n) {
-    dstok__cached *beside = neighbour(c->slots, at), *found = at;
+    dstok__cached *beside = dstok__cache_beside(c, at), *found = at;
     if (!holds(found, key) && !holds(++found, key)) {
         found = beside + !holds(beside, key);
         if (!holds(found, key)) return NULL;

@@ -19,22 +19,30 @@ typedef struct misses {
     size_t n;
 } misses;
 
-static bool is_known(dstok__fast *f, size_t i) {
-    size_t n;
-    return f->keys[i].high == DSTOK__NO_KEY.high || dstok__key_is(f->slots[i], f->keys[i]) ||
-           dstok__cache_find(&f->cache, f->slots[i], f->keys[i], &n) != NULL;
+/* The pieces that are not in front. */
+static void collect(misses *m, const uint32_t *places, size_t from, size_t n) {
+    const dstok__fast *f = m->f;
+    for (size_t i = from; i < n; i++) {
+        const dstok__cached *slot = f->slots[i];
+        if (dstok__key_is(slot, f->keys[i]) || f->keys[i].high == DSTOK__NO_KEY.high) continue;
+        __builtin_prefetch(dstok__cache_beside(&f->cache, slot));
+        m->list[m->n++] =
+            (miss){.at = (uint32_t)i, .len = places[i + 1] - places[i], .text = f->window.text + places[i]};
+    }
 }
 
-static void collect(misses *m, const uint32_t *places, size_t from, size_t n) {
+/* Takes those off the list that are elsewhere in the cache. */
+static void leave_out_known(misses *m) {
     const dstok__tables *t = &m->tok->t;
-    for (size_t i = from; i < n; i++) {
-        if (is_known(m->f, i)) continue;
-        miss *one = &m->list[m->n++];
-        *one = (miss){
-            .at = (uint32_t)i, .len = places[i + 1] - places[i], .text = m->f->window.text + places[i]};
+    size_t left = 0, n;
+    for (size_t i = 0; i < m->n; i++) {
+        miss *one = &m->list[i];
+        if (dstok__cache_find(&m->f->cache, m->f->slots[one->at], m->f->keys[one->at], &n) != NULL) continue;
         one->hash = dstok__text_hash(one->text, one->len, t->head->seed);
         __builtin_prefetch(dstok__tables_slot(t, one->hash));
+        m->list[left++] = *one;
     }
+    m->n = left;
 }
 
 static void put(misses *m, const miss *one, const uint32_t *ids, size_t n) {
@@ -71,16 +79,18 @@ static void merge_some(misses *m, const miss *some, size_t n) {
         for (size_t k = 0; k < some[i].len; k++)
             tiny[i].ids[k + 1] = m->tok->t.head->byte_ids[some[i].text[k]];
     }
-    dstok__tiny_merge(&m->tok->t.pairs, tiny, n);
+    dstok__tiny_merge(m->f->simd, &m->tok->t.pairs, tiny, n);
     for (size_t i = 0; i < n; i++) put(m, &some[i], ids, dstok__tiny_ids(&tiny[i], ids));
 }
 
-void dstok__learn_missed(dstok__fast *f, const dstok_tokenizer *tok, const uint32_t *places, size_t from, size_t n) {
+void dstok__learn_missed(dstok__fast *f, const dstok_tokenizer *tok, const uint32_t *places, size_t from,
+                         size_t n) {
     misses m;
     m.tok = tok;
     m.f = f;
     m.n = 0;
     collect(&m, places, from, n);
+    leave_out_known(&m);
     find_whole(&m);
     for (size_t i = 0, some; i < m.n; i += some) {
         some = m.n - i < DSTOK__TINY_MERGE ? m.n - i : DSTOK__TINY_MERGE;

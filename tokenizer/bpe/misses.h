@@ -7,6 +7,7 @@
 
 /* Puts into the cache what it lacks of the pieces [from, n) of a batch, whose keys and slots are known and which begin and end at
  * places. Leaves out pieces without a key, and those whose ids depend on what is around them. */
-void dstok__learn_missed(dstok__fast *f, const dstok_tokenizer *tok, const uint32_t *places, size_t from, size_t n);
+void dstok__learn_missed(dstok__fast *f, const dstok_tokenizer *tok, const uint32_t *places, size_t from,
+                         size_t n);
 
 #endif

@@ -15,8 +15,8 @@ typedef struct dstok__pair {
 /* Open addressing with linear probing, at most two thirds full; a free slot has rank DSTOK__NO_RANK. The
  * slots may be part of a tokenizer's tables (tables.h); then they are only read. There the same table may
  * be packed: slots of eight bytes, left << 44 | right << 24 | rank, in lines of eight that are filled from
- * the front, and the products by rank. A lookup is mostly one cache line and no branch that cannot be
- * foreseen. Mostly the products are in the order of the ranks; then their ids serve as ranks. */
+ * the front, and the products by rank. Where some pair found a line full and went on to the next one, the last two slots
+ * of the line are in falling order. A lookup is mostly one cache line and no branch that cannot be foreseen. Mostly the products are in the order of the ranks; then their ids serve as ranks. */
 typedef struct dstok__pairs {
     const dstok_alloc *al;
     dstok__pair *slots;
@@ -45,6 +45,11 @@ static inline size_t dstok__pairs_room(size_t n) {
     return n + n / 2 + 16;
 }
 
+/* Slots of a packed table for n pairs: few lines are then too full. */
+static inline size_t dstok__packed_room(size_t n) {
+    return ((n + n / 4 * 3) / DSTOK__PACKED_LINE + 1) * DSTOK__PACKED_LINE;
+}
+
 /* Where the search for a pair begins. */
 static inline size_t dstok__pair_home(uint64_t key, uint64_t seed, size_t cap) {
     key ^= seed;
@@ -57,16 +62,18 @@ static inline size_t dstok__packed_home(uint64_t key, uint64_t seed, size_t cap)
     return dstok__pair_home(key, seed, cap / DSTOK__PACKED_LINE) * DSTOK__PACKED_LINE;
 }
 
+/* Does a search that did not find its pair in this line go on? */
+static inline bool dstok__packed_goes_on(const uint64_t *line) {
+    return line[DSTOK__PACKED_LINE - 2] > line[DSTOK__PACKED_LINE - 1];
+}
+
 /* The rank of the pair with this key in a packed table; line: where the search begins. */
 static inline uint32_t dstok__packed_rank_at(const dstok__pairs *p, const uint64_t *line, uint64_t key) {
     for (;;) {
         uint64_t found = DSTOK__PACKED_FREE;
         for (unsigned k = 0; k < DSTOK__PACKED_LINE; k++) found = line[k] >> 24 == key ? line[k] : found;
-        uint32_t rank =
-            found == DSTOK__PACKED_FREE ? DSTOK__NO_RANK : (uint32_t)found & (DSTOK__PACKED_RANKS - 1);
-        if (__builtin_expect(
-                found != DSTOK__PACKED_FREE || line[DSTOK__PACKED_LINE - 1] == DSTOK__PACKED_FREE, 1))
-            return rank;
+        if (found != DSTOK__PACKED_FREE) return (uint32_t)found & (DSTOK__PACKED_RANKS - 1);
+        if (!dstok__packed_goes_on(line)) return DSTOK__NO_RANK;
         line = line + DSTOK__PACKED_LINE == p->packed + p->cap ? p->packed : line + DSTOK__PACKED_LINE;
     }
 }

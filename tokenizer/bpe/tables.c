@@ -223,14 +223,17 @@ static dstok_status check_slots(const opening *o) {
 static dstok_status check_packed(const opening *o) {
     const uint64_t *packed = o->t->pairs.packed;
     const uint32_t *products = o->t->pairs.products;
-    size_t n = o->t->pairs.cap, n_products = dstok__tables_n(o->t, DSTOK__S_PRODUCTS), head = 0;
-    survey v = {0, 0, 0}, p = {0, 0, 0};
-    while (head < n && packed[head] != DSTOK__PACKED_FREE) head++;
-    for (size_t i = 0; i < n; i++)
-        look_at(&v, packed[i] != DSTOK__PACKED_FREE, (uint32_t)packed[i] & (DSTOK__PACKED_RANKS - 1));
-    for (size_t i = 0; i < n_products; i++) look_at(&p, true, products[i]);
-    if (p.ids > o->t->head->n_ids) return bad(o, "the product of a merge");
-    return judge(o, &v, head, n, products != NULL ? n_products : o->t->head->n_ids, "pairs");
+    size_t n = o->t->pairs.cap / DSTOK__PACKED_LINE, n_products = dstok__tables_n(o->t, DSTOK__S_PRODUCTS),
+           head = 0;
+    survey lines = {0, 0, 0}, ranks = {0, 0, 0}, ids = {0, 0, 0};
+    while (head < n && dstok__packed_goes_on(packed + DSTOK__PACKED_LINE * head)) head++;
+    for (size_t i = 0; i < n; i++) look_at(&lines, dstok__packed_goes_on(packed + DSTOK__PACKED_LINE * i), 0);
+    for (size_t i = 0; i < o->t->pairs.cap; i++)
+        look_at(&ranks, packed[i] != DSTOK__PACKED_FREE, (uint32_t)packed[i] & (DSTOK__PACKED_RANKS - 1));
+    for (size_t i = 0; i < n_products; i++) look_at(&ids, true, products[i]);
+    if (ids.ids > o->t->head->n_ids) return bad(o, "the product of a merge");
+    lines.ids = ranks.ids;
+    return judge(o, &lines, head, n, products != NULL ? n_products : o->t->head->n_ids, "pairs");
 }
 
 static dstok_status check_pairs(const opening *o) {

@@ -4,6 +4,7 @@
 #ifndef DSTOK_BPE_TINY_H
 #define DSTOK_BPE_TINY_H
 
+#include "../../simd/simd.h"
 #include "pairs.h"
 
 #define DSTOK__TINY       16u /* symbols of a piece at most */
@@ -22,7 +23,7 @@ typedef struct dstok__tiny {
 void dstok__tiny_begin(dstok__tiny *t, size_t n);
 
 /* Merges up to DSTOK__TINY_MERGE pieces by a packed table. */
-void dstok__tiny_merge(const dstok__pairs *pairs, dstok__tiny *pieces, size_t n);
+void dstok__tiny_merge(const dstok__simd *simd, const dstok__pairs *pairs, dstok__tiny *pieces, size_t n);
 
 /* The ids of a merged piece to ids, which has room for all it had. Returns how many. */
 size_t dstok__tiny_ids(const dstok__tiny *t, uint32_t *ids);

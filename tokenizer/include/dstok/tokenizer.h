@@ -232,7 +232,7 @@ enum {
 };
 
 /** Default of cache_bytes. */
-#define DSTOK_CACHE_DEFAULT ((size_t)12 << 20)
+#define DSTOK_CACHE_DEFAULT ((size_t)14 << 20)
 
 /** How to make an encoder.
  *  cache_bytes  at most so many bytes remember the ids of pieces of text met before; it starts small and grows with
