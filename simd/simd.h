@@ -16,9 +16,9 @@ typedef enum dstok__tier {
     DSTOK__N_TIERS
 } dstok__tier;
 
-/* The classes of 64 bytes of text: bit i of a mask belongs to byte i. Each ASCII byte is in exactly one of the
- * first six, or in none when it is a control character that is no white space. Bytes of longer characters are in
- * `high`. */
+/* The classes of 64 bytes of text: bit i of a mask belongs to byte i. Each ASCII byte is in exactly one of
+ * the first six, or in none when it is a control character that is no white space. Bytes of longer
+ * characters are in `high`. */
 typedef struct dstok__classes {
     uint64_t upper, lower; /* A-Z, a-z */
     uint64_t digit;        /* 0-9 */
@@ -55,8 +55,8 @@ typedef struct dstok__simd {
     /* The first place in text[0, len) that holds one of the bytes first[0, n), 1 <= n <= 4, or len. */
     size_t (*find_byte)(const uint8_t *text, size_t len, const uint8_t *first, size_t n);
 
-    /* The places of all set bits of words[0, n), in order, bit i of word k at 64 k + i. Returns how many; may write
-     * up to 64 numbers more than that. */
+    /* The places of all set bits of words[0, n), in order, bit i of word k at 64 k + i. Returns how many;
+     * may write up to 64 numbers more than that. */
     size_t (*positions)(const uint64_t *words, size_t n, uint32_t *out);
 
     /* The JSON masks of n blocks of 64 bytes; reads text[0, 64 n) and nothing else. */
@@ -67,13 +67,13 @@ typedef struct dstok__simd {
      * how much of text is done, *n gets the length of the copy. May write up to 64 bytes more than that. */
     size_t (*json_copy)(const uint8_t *text, size_t len, uint8_t *out, size_t *n);
 
-    /* out[i] = the word w of the eight at lines[i] that has w >> 24 == keys[i], or all ones; no two of a line have it, but for
-     * words of all ones. */
+    /* out[i] = the word w of the eight at lines[i] that has w >> 24 == keys[i], or all ones; no two of a
+     * line have it, but for words of all ones. */
     void (*find_words)(const uint64_t *const *lines, const uint64_t *keys, size_t n, uint64_t *out);
 } dstok__simd;
 
-/* The best tier of this machine that is not above `cap` (DSTOK__N_TIERS: no cap). Never NULL. Reads what the CPU can
- * do; keeps nothing. */
+/* The best tier of this machine that is not above `cap` (DSTOK__N_TIERS: no cap). Never NULL. Reads what
+ * the CPU can do; keeps nothing. */
 const dstok__simd *dstok__simd_best(dstok__tier cap);
 
 /* The functions of a tier, or NULL where this build or this machine lacks it. */

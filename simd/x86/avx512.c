@@ -286,7 +286,7 @@ AVX512 static void dstok__find_words_avx512(const uint64_t *const *lines, const 
     const __m512i none = _mm512_set1_epi64(-1);
     for (size_t i = 0; i < n; i++) {
         __m512i line = _mm512_loadu_si512(lines[i]);
-        __mmask8 hit =
+        uint8_t hit =
             _mm512_cmpeq_epi64_mask(_mm512_srli_epi64(line, 24), _mm512_set1_epi64((long long)keys[i]));
         __m512i found = _mm512_mask_compress_epi64(none, hit, line);
         out[i] = (uint64_t)_mm_cvtsi128_si64(_mm512_castsi512_si128(found));

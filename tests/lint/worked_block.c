@@ -397,8 +397,8 @@ static void show_merge(const dstok_tokenizer *tok, size_t begin, size_t end) {
     uint32_t ids[DSTOK__TINY], merged[DSTOK__TINY];
     size_t n = end - begin, left = n, before;
     dstok__tiny tiny;
-    dstok__tiny_begin(&tiny, n);
     for (size_t i = 0; i < n; i++) tiny.ids[i + 1] = ids[i] = tok->t.head->byte_ids[bytes()[begin + i]];
+    dstok__tiny_begin(&tiny, n);
     printf("== merge\n");
     do {
         before = left;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Merging of short pieces, alone and many together, against the general merging and a plain rescan; and the packed
- * tables that loading makes against the list of merges they came from. */
+/* Merging of short pieces, alone and many together, against the general merging and a plain rescan; and the
+ * packed tables that loading makes against the list of merges they came from. */
 #include "../../tokenizer/bpe/merge.h"
 #include "../../tokenizer/bpe/model.h"
 #include "../../tokenizer/bpe/tiny.h"
@@ -129,8 +129,8 @@ static void merge_together(const dstok__pairs *packed, together *t) {
     static unsigned next; /* one tier after another */
     const dstok__simd *simd = dstok__simd_best((dstok__tier)(next++ % (DSTOK__N_TIERS + 1)));
     for (size_t i = 0; i < t->n; i++) {
-        dstok__tiny_begin(&t->pieces[i], t->text_n[i]);
         memcpy(t->pieces[i].ids + 1, t->texts[i], t->text_n[i] * sizeof(uint32_t));
+        dstok__tiny_begin(&t->pieces[i], t->text_n[i]);
     }
     dstok__tiny_merge(simd, packed, t->pieces, t->n);
     for (size_t i = 0; i < t->n; i++) {
@@ -346,7 +346,8 @@ static void check_in_order(const dstok_tokenizer *tok, const rule *one, in_order
     *last = (in_order){got.rank, got.product, last->n + 1};
 }
 
-/* What loading keeps are merges of the list, in its order, and one for each token that its own bytes come to. */
+/* What loading keeps are merges of the list, in its order, and one for each token that its own bytes come
+ * to. */
 static void check_loaded(const dstok_tokenizer *tok, const rule *rules) {
     in_order last = {0, 0, 0};
     size_t n_whole = 0, n_found = 0;

@@ -62,7 +62,8 @@ static dstok_status add_block(dstok_pool *p, size_t first) {
     return DSTOK_OK;
 }
 
-/* Cuts the documents into blocks of about equal cost, eight and more for each thread where they are not too small. */
+/* Cuts the documents into blocks of about equal cost, eight and more for each thread where they are not too
+ * small. */
 static dstok_status make_blocks(dstok_pool *p) {
     dstok__call *c = &p->call;
     uint64_t all = 0, sum = 0;

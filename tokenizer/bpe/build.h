@@ -35,12 +35,16 @@ dstok_status dstok__build_pairs(dstok__build *b);
 /* The table from texts to ids (build_pairs.c). After the pairs, which may add bare characters. */
 dstok_status dstok__build_slots(dstok__build *b);
 
-/* Tokens found whole, the packed table of pairs, and where pretokens may be cut (build_fast.c). After the pairs. */
+/* What only speed needs (build_fast.c). After the pairs. */
 dstok_status dstok__build_fast(dstok__build *b);
 
-/* Replaces the table of pairs by a packed one where ids and ranks allow it (build_packed.c). lasts: by id, the two
- * that a whole token's bytes merge to last. */
+/* Replaces the table of pairs by a packed one where ids and ranks allow it, and makes the table of atoms
+ * (build_packed.c, build_atoms.c). lasts: by id, the two that a whole token's bytes merge to last. */
 dstok_status dstok__build_packed(dstok__build *b, const dstok__split *lasts);
+dstok_status dstok__build_atoms(dstok__build *b, const dstok__split *lasts);
+
+/* Where pretokens may be cut, and where characters are torn (build_cuts.c). After the atoms. */
+dstok_status dstok__build_cuts(dstok__build *b);
 
 /* The format, the normaliser and the steps in words (build_words.c). */
 dstok_status dstok__build_words(dstok__build *b);

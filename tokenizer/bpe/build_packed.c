@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The packed table of pairs, for vocabularies of bytes. It leaves out pairs that no text can bring together: whatever
- * stands around a token's bytes, as long as nothing was merged across their ends they merge in the same order as by
- * themselves. So a token is made of one pair only, the last one of its own bytes; other splits of it, which rank files
- * and files made from them have, are never met. */
+/* The packed table of pairs, for vocabularies of bytes. It leaves out pairs that no text can bring
+ * together: whatever stands around a token's bytes, as long as nothing was merged across their ends they
+ * merge in the same order as by themselves. So a token is made of one pair only, the last one of its own
+ * bytes; other splits of it, which rank files and files made from them have, are never met. */
 #include "build.h"
 
 /* Merging is the same everywhere only when it is never refused. */
@@ -115,6 +115,7 @@ dstok_status dstok__build_packed(dstok__build *b, const dstok__split *lasts) {
     if (may_leave_out(b)) {
         n_pairs = leave_out(slots, cap, lasts);
         (void)list_products(slots, cap, (uint32_t *)(void *)products->data, n);
+        DSTOK_TRY(dstok__build_atoms(b, lasts));
     }
     return pack(b, slots, cap, n_pairs);
 }

@@ -82,8 +82,8 @@ static void move_longs(const dstok__cache *c, dstok__cached_long *longs, size_t 
         if (c->longs[i].n_bytes != 0) longs[c->longs[i].hash & (n - 1)] = c->longs[i];
 }
 
-/* The first slot in a block. Slots are met at random: fewer, larger pages save most of the walks through page tables, and
- * most of the faults at first. A hint, before the memory is touched. */
+/* The first slot in a block. Slots are met at random: fewer, larger pages save most of the walks through
+ * page tables, and most of the faults at first. A hint, before the memory is touched. */
 static dstok__cached *slots_in(void *block, unsigned bits) {
     size_t align = alignment(bits);
     void *slots = (void *)(((uintptr_t)block + align - 1) & ~(uintptr_t)(align - 1));

@@ -45,8 +45,8 @@ struct dstok_encoder {
     dstok_report report;
 };
 
-/* As dstok_encode_view or dstok_count, but the tokens come behind those that the sink holds; of a text that fails some
- * may stand there. text may be NULL only with len = 0 (encode.c). */
+/* As dstok_encode_view or dstok_count, but the tokens come behind those that the sink holds; of a text that
+ * fails some may stand there. text may be NULL only with len = 0 (encode.c). */
 dstok_status dstok__encode_more(dstok_encoder *enc, const void *text, size_t len,
                                 const dstok_encode_options *options, dstok__wanted want, dstok_error *err);
 

@@ -25,13 +25,14 @@ typedef struct run {
 
 /* Merges the bytes of a piece; *n ids to r->at. */
 static dstok_status merge_bytes(run *r, const uint8_t *text, size_t len, size_t *n) {
-    const uint32_t *ids = r->tok->t.head->byte_ids;
+    const dstok__tables *t = &r->tok->t;
     dstok__merge_scratch *m = &r->j->enc->merge;
     DSTOK_TRY(dstok__merge_reserve(m, len));
-    for (size_t i = 0; i < len; i++)
-        m->symbols[i] = (dstok__symbol){ids[text[i]], (uint32_t)i, (uint32_t)i + 1};
+    size_t symbols = dstok__atoms_of(&t->atoms, t->head->byte_ids, text, len, r->at);
+    for (size_t i = 0; i < symbols; i++)
+        m->symbols[i] = (dstok__symbol){r->at[i], 0, 0}; /* places are not asked for */
     dstok__merge_rules rules = {.pairs = &r->tok->t.pairs, .flags = r->tok->flags};
-    DSTOK_TRY(dstok__merge_run(m, &rules, len, n));
+    DSTOK_TRY(dstok__merge_run(m, &rules, symbols, n));
     for (size_t i = 0; i < *n; i++) r->at[i] = m->symbols[i].id;
     return DSTOK_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Learning of unknown pieces: whole tokens are found by their text, the others merged together. Every step is done for
- * all before the next one, so that what one waits for from memory comes while the others go on. */
+/* Learning of unknown pieces: whole tokens are found by their text, the others merged together. Every step
+ * is done for all before the next one, so that what one waits for from memory comes while the others go on. */
 #include "misses.h"
 
 /* A piece on its way. */
@@ -24,20 +24,27 @@ static void collect(misses *m, const uint32_t *places, size_t from, size_t n) {
     const dstok__fast *f = m->f;
     for (size_t i = from; i < n; i++) {
         const dstok__cached *slot = f->slots[i];
-        if (dstok__key_is(slot, f->keys[i]) || f->keys[i].high == DSTOK__NO_KEY.high) continue;
+        uint32_t len = places[i + 1] - places[i];
+        if (dstok__key_is(slot, f->keys[i]) || len > DSTOK__TINY) continue;
         __builtin_prefetch(dstok__cache_beside(&f->cache, slot));
-        m->list[m->n++] =
-            (miss){.at = (uint32_t)i, .len = places[i + 1] - places[i], .text = f->window.text + places[i]};
+        m->list[m->n++] = (miss){.at = (uint32_t)i, .len = len, .text = f->window.text + places[i]};
     }
+}
+
+static bool is_known(misses *m, const miss *one) {
+    dstok__cache *c = &m->f->cache;
+    size_t n;
+    if (one->len > DSTOK__KEY_BYTES) return dstok__cache_find_long(c, one->text, one->len, &n) != NULL;
+    return dstok__cache_find(c, m->f->slots[one->at], m->f->keys[one->at], &n) != NULL;
 }
 
 /* Takes those off the list that are elsewhere in the cache. */
 static void leave_out_known(misses *m) {
     const dstok__tables *t = &m->tok->t;
-    size_t left = 0, n;
+    size_t left = 0;
     for (size_t i = 0; i < m->n; i++) {
         miss *one = &m->list[i];
-        if (dstok__cache_find(&m->f->cache, m->f->slots[one->at], m->f->keys[one->at], &n) != NULL) continue;
+        if (is_known(m, one)) continue;
         one->hash = dstok__text_hash(one->text, one->len, t->head->seed);
         __builtin_prefetch(dstok__tables_slot(t, one->hash));
         m->list[left++] = *one;
@@ -46,7 +53,9 @@ static void leave_out_known(misses *m) {
 }
 
 static void put(misses *m, const miss *one, const uint32_t *ids, size_t n) {
-    if (!dstok__key_is(m->f->slots[one->at], m->f->keys[one->at])) /* the same piece twice in a batch */
+    if (one->len > DSTOK__KEY_BYTES)
+        dstok__cache_put_long(&m->f->cache, one->text, one->len, ids, n);
+    else if (!dstok__key_is(m->f->slots[one->at], m->f->keys[one->at])) /* the same piece twice in a batch */
         dstok__cache_put(&m->f->cache, m->f->keys[one->at], ids, n);
 }
 
@@ -72,14 +81,15 @@ static void find_whole(misses *m) {
 }
 
 static void merge_some(misses *m, const miss *some, size_t n) {
+    const dstok__tables *t = &m->tok->t;
     dstok__tiny tiny[DSTOK__TINY_MERGE];
     uint32_t ids[DSTOK__TINY];
     for (size_t i = 0; i < n; i++) {
-        dstok__tiny_begin(&tiny[i], some[i].len);
-        for (size_t k = 0; k < some[i].len; k++)
-            tiny[i].ids[k + 1] = m->tok->t.head->byte_ids[some[i].text[k]];
+        size_t symbols =
+            dstok__atoms_of(&t->atoms, t->head->byte_ids, some[i].text, some[i].len, tiny[i].ids + 1);
+        dstok__tiny_begin(&tiny[i], symbols);
     }
-    dstok__tiny_merge(m->f->simd, &m->tok->t.pairs, tiny, n);
+    dstok__tiny_merge(m->f->simd, &t->pairs, tiny, n);
     for (size_t i = 0; i < n; i++) put(m, &some[i], ids, dstok__tiny_ids(&tiny[i], ids));
 }
 

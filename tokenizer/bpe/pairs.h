@@ -15,8 +15,9 @@ typedef struct dstok__pair {
 /* Open addressing with linear probing, at most two thirds full; a free slot has rank DSTOK__NO_RANK. The
  * slots may be part of a tokenizer's tables (tables.h); then they are only read. There the same table may
  * be packed: slots of eight bytes, left << 44 | right << 24 | rank, in lines of eight that are filled from
- * the front, and the products by rank. Where some pair found a line full and went on to the next one, the last two slots
- * of the line are in falling order. A lookup is mostly one cache line and no branch that cannot be foreseen. Mostly the products are in the order of the ranks; then their ids serve as ranks. */
+ * the front, and the products by rank. Where some pair found a line full and went on to the next one, the
+ * last two slots of the line are in falling order. A lookup is mostly one cache line and no branch that
+ * cannot be foreseen. Mostly the products are in the order of the ranks; then their ids serve as ranks. */
 typedef struct dstok__pairs {
     const dstok_alloc *al;
     dstok__pair *slots;

@@ -7,8 +7,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* So much of a worker's sink stays from call to call: the tokens of a few blocks. With the cache and what else an
- * encoder has that is less than 16 MB. */
+/* So much of a worker's sink stays from call to call: the tokens of a few blocks. With the cache and what
+ * else an encoder has that is less than 16 MB. */
 #define KEPT_BYTES ((size_t)3 << 20)
 
 void dstok__pool_lock(dstok_pool *p) {
@@ -207,7 +207,8 @@ dstok_status dstok_pool_new(const dstok_tokenizer *tok, const dstok_pool_options
     return make(tok, &o, out, err);
 }
 
-/* In a child there are no threads to wait for, and a condition that they wait for in the parent cannot be destroyed. */
+/* In a child there are no threads to wait for, and a condition that they wait for in the parent cannot be
+ * destroyed. */
 static void end_threads(dstok_pool *p) {
     if (p->process != getpid()) return;
     dstok__pool_lock(p);

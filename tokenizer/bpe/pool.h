@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a pool: its threads, the call that runs, and how tokens of many sinks come to stand in one array.
- *
- * A call is a row of blocks of documents. Threads take them in order, each encodes into its own sink, and copies its
- * tokens to the result as soon as it is known how many stand before them: while they are in the processor's cache. */
+/* The inside of a pool: its threads, the call that runs, and how tokens of many sinks come to stand in one
+ * array.  A call is a row of blocks of documents. Threads take them in order, each encodes into its own
+ * sink, and copies its tokens to the result as soon as it is known how many stand before them: while they
+ * are in the processor's cache. */
 #ifndef DSTOK_BPE_POOL_H
 #define DSTOK_BPE_POOL_H
 
@@ -130,8 +130,8 @@ void dstok__unit_done(dstok__worker *w, dstok__unit *u, size_t from);
 /* Ends the worker's unit, puts n units behind it, and begins one behind those. */
 void dstok__unit_break(dstok__worker *w, dstok__unit *units, size_t n);
 
-/* Copies one unit of the worker, letting go of the lock meanwhile; false, with nothing changed, when there is none
- * whose place is known. */
+/* Copies one unit of the worker, letting go of the lock meanwhile; false, with nothing changed, when there
+ * is none whose place is known. */
 bool dstok__unit_copy(dstok__worker *w);
 
 /* ---- share.c ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A large document by many threads: its plain text is cut where a pretoken begins whatever stands before it, and ends
- * whatever follows. */
+/* A large document by many threads: its plain text is cut where a pretoken begins whatever stands before
+ * it, and ends whatever follows. */
 #include "pool.h"
 
 #include "../pretok/scan.h"

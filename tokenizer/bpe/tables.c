@@ -86,10 +86,12 @@ static bool is_pair_table(const dstok__head *h) {
            h->n_ids <= DSTOK__PACKED_IDS && (h->options & DSTOK__T_PLAIN_ATOMS) != 0;
 }
 
-/* Words of the table of pairs: none, or a power of two in bounds. */
-static bool is_cut_size(uint64_t n) {
-    return n == 0 || ((n & (n - 1)) == 0 && n >= (uint64_t)1 << (DSTOK__MIN_CUT_BITS - 6) &&
-                      n <= (uint64_t)1 << (DSTOK__MAX_CUT_BITS - 6));
+/* Two tables of cuts.h: none, or the words of the first a power of two in bounds. */
+static bool are_cuts(const dstok__place *pairs, const dstok__place *open) {
+    uint64_t n = pairs->n;
+    return open->n == (n > 0 ? DSTOK__OPEN_SIZE : 0) &&
+           (n == 0 || ((n & (n - 1)) == 0 && n >= (uint64_t)1 << (DSTOK__MIN_CUT_BITS - 6) &&
+                       n <= (uint64_t)1 << (DSTOK__MAX_CUT_BITS - 6)));
 }
 
 static dstok_status check_places(const opening *o) {
@@ -110,10 +112,21 @@ static dstok_status check_places(const opening *o) {
     if (s[DSTOK__S_SLOTS].n == 0 || s[DSTOK__S_SLOTS].n > UINT32_MAX || !is_pair_table(h) ||
         s[DSTOK__S_WORDS].n != 2 + s[DSTOK__S_STEPS].n)
         return bad(o, "the length of a table");
-    if (s[DSTOK__S_CUT_OPEN].n != (s[DSTOK__S_CUT_PAIRS].n > 0 ? DSTOK__OPEN_SIZE : 0) ||
-        !is_cut_size(s[DSTOK__S_CUT_PAIRS].n))
+    if (!are_cuts(&s[DSTOK__S_CUT_PAIRS], &s[DSTOK__S_CUT_OPEN]))
         return bad(o, "the length of the tables of cuts");
+    if (!are_cuts(&s[DSTOK__S_TORN_PAIRS], &s[DSTOK__S_TORN_OPEN]) ||
+        s[DSTOK__S_ATOM_PAGES].n != (s[DSTOK__S_TORN_PAIRS].n > 0 ? DSTOK__ATOM_PAGES : 0) ||
+        s[DSTOK__S_ATOMS].n % DSTOK__ATOM_PAGE != 0)
+        return bad(o, "the length of the tables of atoms");
     return DSTOK_OK;
+}
+
+static dstok__cuts cuts_view(const dstok__tables *t, dstok__section pairs, dstok__section open) {
+    const dstok__place *p = &t->head->sections[pairs], *o = &t->head->sections[open];
+    if (p->n == 0) return (dstok__cuts){.pairs = NULL};
+    return (dstok__cuts){.pairs = (const void *)(t->block + p->at),
+                         .shift = 58 - (unsigned)__builtin_ctzll(p->n),
+                         .open = t->block + o->at};
 }
 
 /* The views of the sections, whose places have been checked. */
@@ -140,10 +153,10 @@ static void set_views(dstok__tables *t) {
                               .seed = t->head->seed,
                               .packed = packed ? VIEW(DSTOK__S_PACKED) : NULL,
                               .products = s[DSTOK__S_PRODUCTS].n > 0 ? VIEW(DSTOK__S_PRODUCTS) : NULL};
-    uint64_t words = s[DSTOK__S_CUT_PAIRS].n;
-    t->cuts = (dstok__cuts){.pairs = words > 0 ? VIEW(DSTOK__S_CUT_PAIRS) : NULL,
-                            .shift = words > 0 ? 58 - (unsigned)__builtin_ctzll(words) : 0,
-                            .open = VIEW(DSTOK__S_CUT_OPEN)};
+    t->cuts = cuts_view(t, DSTOK__S_CUT_PAIRS, DSTOK__S_CUT_OPEN);
+    t->atoms = (dstok__atoms){.pages = s[DSTOK__S_ATOM_PAGES].n > 0 ? VIEW(DSTOK__S_ATOM_PAGES) : NULL,
+                              .ids = VIEW(DSTOK__S_ATOMS),
+                              .torn = cuts_view(t, DSTOK__S_TORN_PAIRS, DSTOK__S_TORN_OPEN)};
 #undef VIEW
 }
 
@@ -234,6 +247,15 @@ static dstok_status check_packed(const opening *o) {
     if (ids.ids > o->t->head->n_ids) return bad(o, "the product of a merge");
     lines.ids = ranks.ids;
     return judge(o, &lines, head, n, products != NULL ? n_products : o->t->head->n_ids, "pairs");
+}
+
+static dstok_status check_atoms(const opening *o) {
+    const dstok__atoms *a = &o->t->atoms;
+    size_t n = dstok__tables_n(o->t, DSTOK__S_ATOMS), rows = n / DSTOK__ATOM_PAGE;
+    bool wrong = false;
+    for (size_t i = 0; a->pages != NULL && i < DSTOK__ATOM_PAGES; i++) wrong |= a->pages[i] >= rows;
+    for (size_t i = 0; i < n; i++) wrong |= a->ids[i] >= o->t->head->n_ids && a->ids[i] != DSTOK__NO_ID;
+    return wrong ? bad(o, "the atoms") : DSTOK_OK;
 }
 
 static dstok_status check_pairs(const opening *o) {
@@ -327,6 +349,7 @@ dstok_status dstok__tables_open(dstok__tables *t, const uint8_t *block, size_t n
     DSTOK_TRY(check_ids(&o));
     DSTOK_TRY(check_slots(&o));
     DSTOK_TRY(check_pairs(&o));
+    DSTOK_TRY(check_atoms(&o));
     DSTOK_TRY(check_rows(&o, t->added, dstok__tables_n(t, DSTOK__S_ADDED)));
     DSTOK_TRY(check_rows(&o, t->raw, dstok__tables_n(t, DSTOK__S_RAW)));
     DSTOK_TRY(check_rows(&o, t->normalized, dstok__tables_n(t, DSTOK__S_NORMALIZED)));

@@ -10,7 +10,7 @@
 
 #include "../load/spec.h"
 #include "../text/added.h"
-#include "cuts.h"
+#include "atoms.h"
 #include "pairs.h"
 
 #define DSTOK__TABLES_VERSION 3u
@@ -58,6 +58,10 @@ typedef enum dstok__section {
     DSTOK__S_PRODUCTS,   /* uint32_t by rank */
     DSTOK__S_CUT_PAIRS,  /* uint64_t: see cuts.h; empty where nothing is cut */
     DSTOK__S_CUT_OPEN,   /* uint8_t: see cuts.h */
+    DSTOK__S_ATOM_PAGES, /* uint16_t: see atoms.h; empty where there are none */
+    DSTOK__S_ATOMS,      /* uint32_t */
+    DSTOK__S_TORN_PAIRS, /* uint64_t: as the two sections of cuts */
+    DSTOK__S_TORN_OPEN,  /* uint8_t */
     DSTOK__N_SECTIONS
 } dstok__section;
 
@@ -107,7 +111,8 @@ typedef struct dstok__head {
         1, sizeof(dstok__ref), sizeof(dstok__ref), 1, sizeof(dstok__slot), sizeof(dstok__pair),              \
             sizeof(dstok__added_row), sizeof(dstok__added_row), sizeof(dstok__added_row), sizeof(uint32_t),  \
             sizeof(dstok__op_row), sizeof(dstok__op_row), sizeof(dstok__ref), sizeof(dstok__ref),            \
-            sizeof(uint64_t), sizeof(uint32_t), sizeof(uint64_t), 1                                          \
+            sizeof(uint64_t), sizeof(uint32_t), sizeof(uint64_t), 1, sizeof(uint16_t), sizeof(uint32_t),     \
+            sizeof(uint64_t), 1                                                                              \
     }
 
 /* Flags by id that are not public. */
@@ -125,6 +130,7 @@ typedef struct dstok__tables {
     const dstok__slot *slots;
     dstok__pairs pairs;
     dstok__cuts cuts;
+    dstok__atoms atoms;
     const dstok__added_row *added, *raw, *normalized;
     const uint32_t *template;
     const dstok__op_row *norms, *steps;

@@ -7,7 +7,8 @@
 
 #define MOST (DSTOK__TINY_MERGE * DSTOK__TINY)
 
-/* Pairs of a round, which are looked up together: the line where the search for each begins, and where its rank goes. */
+/* Pairs of a round, which are looked up together: the line where the search for each begins, and where its
+ * rank goes. */
 typedef struct questions {
     const dstok__simd *simd;
     const dstok__pairs *pairs;
@@ -44,10 +45,16 @@ static inline void answer_all(questions *q) {
     q->n = 0;
 }
 
-static inline int32_t least(const int32_t *ranks) {
+#define NARROW 16u /* symbols of most pieces at most */
+
+static inline int32_t least_of(const int32_t *ranks, size_t n) {
     int32_t least = NO_RANK;
-    for (size_t i = 1; i <= DSTOK__TINY; i++) least = ranks[i] < least ? ranks[i] : least;
+    for (size_t i = 0; i < n; i++) least = ranks[i] < least ? ranks[i] : least;
     return least;
+}
+
+static inline int32_t least(const dstok__tiny *t) {
+    return t->end <= NARROW + 1 ? least_of(t->ranks + 1, NARROW) : least_of(t->ranks, DSTOK__TINY + 2);
 }
 
 /* Merges the pair of a rank. */
@@ -64,7 +71,7 @@ static inline void merge_one(questions *q, dstok__tiny *t, int32_t best) {
 
 void dstok__tiny_begin(dstok__tiny *t, size_t n) {
     t->end = (uint32_t)n + 1;
-    t->alive = (4u << n) - 1;
+    t->alive = (uint32_t)(((uint64_t)4 << n) - 1);
     t->ids[0] = t->ids[n + 1] = NOBODY;
     for (size_t i = 0; i < DSTOK__TINY + 2; i++) t->ranks[i] = NO_RANK;
 }
@@ -84,7 +91,7 @@ void dstok__tiny_merge(const dstok__simd *simd, const dstok__pairs *pairs, dstok
         size_t still = 0;
         for (size_t i = 0; i < n; i++) {
             dstok__tiny *t = left[i];
-            int32_t best = least(t->ranks);
+            int32_t best = least(t);
             if (best == NO_RANK) continue;
             left[still++] = t;
             merge_one(&q, t, best);

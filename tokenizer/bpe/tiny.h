@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Merging of many short pieces together: the same as merge.h says for each, but what one waits for from the packed table
- * of pairs comes while the others go on. */
+/* Merging of many short pieces together: the same as merge.h says for each, but what one waits for from the
+ * packed table of pairs comes while the others go on. */
 #ifndef DSTOK_BPE_TINY_H
 #define DSTOK_BPE_TINY_H
 
 #include "../../simd/simd.h"
 #include "pairs.h"
 
-#define DSTOK__TINY       16u /* symbols of a piece at most */
+#define DSTOK__TINY       30u /* symbols of a piece at most */
 #define DSTOK__TINY_MERGE 16u /* pieces merged together */
 
-/* A piece. Symbols stay where they are, from place 1 on; a mask says which of them live. Before the first and behind the
- * last one lives a symbol that merges with nothing. */
+/* A piece. Symbols stay where they are, from place 1 on; a mask says which of them live. Before the first
+ * and behind the last one lives a symbol that merges with nothing. */
 typedef struct dstok__tiny {
     uint32_t ids[DSTOK__TINY + 2];
     int32_t ranks[DSTOK__TINY + 2]; /* rank << 5 | place, of the symbol at the place and the next one */
@@ -19,7 +19,7 @@ typedef struct dstok__tiny {
     uint32_t end;                   /* the place behind the last symbol */
 } dstok__tiny;
 
-/* A piece of n symbols, 1 to DSTOK__TINY, to be filled in from ids[1] on. */
+/* A piece of n symbols, 1 to DSTOK__TINY, which are in ids from ids[1] on. */
 void dstok__tiny_begin(dstok__tiny *t, size_t n);
 
 /* Merges up to DSTOK__TINY_MERGE pieces by a packed table. */
