@@ -17,6 +17,10 @@ static const uint8_t dstok__white_column[16] = {0x20, 0,    0,    0,    0,    0,
 static const uint8_t dstok__odd_column[16] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0xE9, 0x0A, 0, 0, 0x0D, 0, 0x2F};
 static const uint8_t dstok__even_column[16] = {1, 0, 0, 0, 0xE4, 0, 0, 0x27, 0, 0, 0, 0, 0, 0, 0, 0};
 
+/* The same way, 1 to 8 for rows C to F: first bytes of characters that NFC may change (dstok__simd.nfc_leads). */
+static const uint8_t dstok__nfc_row[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 8};
+static const uint8_t dstok__nfc_column[16] = {12, 4, 6, 4, 0, 0, 2, 2, 2, 2, 4, 2, 3, 3, 1, 6};
+
 typedef struct dstok__sets {
     uint64_t bit5, bit6, bit7; /* of the bytes themselves */
     uint64_t word;             /* letters, digits, B8-BF, E5-E8 */

@@ -59,6 +59,10 @@ typedef struct dstok__simd {
      * may write up to 64 numbers more than that. */
     size_t (*positions)(const uint64_t *words, size_t n, uint32_t *out);
 
+    /* The bytes of n blocks of 64 that may begin a character which NFC changes, or joins with what is before it, or
+     * puts elsewhere: CC-CE, D2, D6-D9, DB-DD, DF, E0-E3, EA, EF, F0. With other bytes none begins. */
+    void (*nfc_leads)(const uint8_t *text, size_t n, uint64_t *out);
+
     /* The JSON masks of n blocks of 64 bytes; reads text[0, 64 n) and nothing else. */
     void (*json_masks)(const uint8_t *text, size_t n, dstok__json_masks *out);
 
@@ -85,6 +89,7 @@ size_t dstok__utf8_check(const uint8_t *text, size_t len);
 void dstok__classify(const uint8_t *text, size_t n, dstok__classes *out);
 size_t dstok__find_byte(const uint8_t *text, size_t len, const uint8_t *first, size_t n);
 size_t dstok__positions(const uint64_t *words, size_t n, uint32_t *out);
+void dstok__nfc_leads(const uint8_t *text, size_t n, uint64_t *out);
 void dstok__json_masks_of(const uint8_t *text, size_t n, dstok__json_masks *out);
 size_t dstok__json_copy(const uint8_t *text, size_t len, uint8_t *out, size_t *n);
 void dstok__find_words(const uint64_t *const *lines, const uint64_t *keys, size_t n, uint64_t *out);

@@ -21,6 +21,7 @@ except ImportError:
 UNICODE = "16.0.0"
 LAST = 0x10FFFF
 PAGE_BITS = 7
+FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 
 # The categories in the order of the enum in unicode.h.
 CATEGORIES = (
@@ -282,6 +283,15 @@ def inert(form, in_9, seconds):
     return points
 
 
+def quiet_marks(in_9, seconds):
+    """Marks (combining class not 0) that all normal forms keep and that are no second half of a composition."""
+    points = set()
+    for cp in in_9 - seconds:
+        if ucd.combining(chr(cp)) != 0 and all(ucd.normalize(form, chr(cp)) == chr(cp) for form in FORMS):
+            points.add(cp)
+    return points
+
+
 def check_view(in_9, seconds, inert_nfc):
     """What the normaliser relies on: decompositions stay in the view, and an inert character that decomposes
     does so to a starter that composes with nothing before it."""
@@ -305,7 +315,7 @@ def properties():
     folds = parse_folds(FOLDS_14 + FOLDS_15_16)
     check_folds(folds)
     seconds = second_parts(in_9)
-    forms = {form: inert(form, in_9, seconds) for form in ("NFC", "NFD", "NFKC", "NFKD")}
+    forms = {form: inert(form, in_9, seconds) for form in FORMS}
     check_view(in_9, seconds, forms["NFC"])
     sets = {
         "SPACE": ranges(WHITE_SPACE),
@@ -318,6 +328,7 @@ def properties():
         "NFKC_INERT": forms["NFKC"],
         "NFKD_INERT": forms["NFKD"],
         "NFC_SECOND": seconds,
+        "QUIET_MARK": quiet_marks(in_9, seconds),
     }
     return gc, sets, folds
 
@@ -557,7 +568,7 @@ def golden_source(gc, sets, folds):
     for name in ("Lu", "Ll", "Lt", "Lm", "Lo", "Nd"):
         values.append((name.upper(), bitmap(cp for cp in range(LAST + 1) if gc[cp] == name)))
     values += [(name, bitmap(points)) for name, points in sets.items()]
-    for form in ("NFC", "NFD", "NFKC", "NFKD"):
+    for form in FORMS:
         for suffix, text in ("ALONE", all_alone(form, sets["IN_9"])), ("PAIRS", all_pairs(form, gc, sets)):
             values.append(("%s_%s" % (form, suffix), text[: len(text) & ~31]))
     return "\n".join(

@@ -83,6 +83,10 @@ enum {
 #define DSTOK_UC_NFKD_INERT 0x2000u
 #define DSTOK_UC_NFC_SECOND 0x4000u /* may compose with a code point before it (Quick_Check=Maybe) */
 
+/* Of a combining class that is not 0, kept by all forms and never the second half of a composition. Behind an inert
+ * code point, and behind others of these whose classes are not higher, it is unchanged, too. */
+#define DSTOK_UC_QUIET_MARK 0x8000u
+
 #define DSTOK_UC_PAGE_BITS 7
 extern const uint16_t dstok__uc_pages[];   /* cp >> DSTOK_UC_PAGE_BITS -> page number */
 extern const uint16_t dstok__uc_records[]; /* page number << DSTOK_UC_PAGE_BITS | low bits -> record */

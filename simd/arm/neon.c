@@ -36,6 +36,10 @@ static inline uint8x16_t in_word(uint8x16_t c) {
     return vtstq_u8(vqtbl1q_u8(vld1q_u8(dstok__word_row), vshrq_n_u8(c, 4)),
                     vqtbl1q_u8(vld1q_u8(dstok__word_column), column(c)));
 }
+static inline uint8x16_t in_nfc_leads(uint8x16_t c) {
+    return vtstq_u8(vqtbl1q_u8(vld1q_u8(dstok__nfc_row), vshrq_n_u8(c, 4)),
+                    vqtbl1q_u8(vld1q_u8(dstok__nfc_column), column(c)));
+}
 static inline uint8x16_t in_print(uint8x16_t c) {
     return vcltq_u8(vsubq_u8(c, vdupq_n_u8(0x21)), vdupq_n_u8(0x7F - 0x21));
 }
@@ -63,6 +67,13 @@ static void dstok__classify_neon(const uint8_t *text, size_t n, dstok__classes *
             .even = top_bits(FOUR(in_even, c)),
         };
         dstok__classes_of(&all, out + k);
+    }
+}
+
+static void dstok__nfc_leads_neon(const uint8_t *text, size_t n, uint64_t *out) {
+    for (size_t k = 0; k < n; k++) {
+        uint8x16x4_t c = vld4q_u8(text + 64 * k);
+        out[k] = top_bits(FOUR(in_nfc_leads, c));
     }
 }
 
@@ -225,8 +236,8 @@ static size_t dstok__utf8_check_neon(const uint8_t *text, size_t len) {
 const dstok__simd dstok__simd_neon = {DSTOK__TIER_NEON,       "neon",
                                       dstok__utf8_check_neon, dstok__classify_neon,
                                       dstok__find_byte_neon,  dstok__positions_neon,
-                                      dstok__json_masks_neon, dstok__json_copy_neon,
-                                      dstok__find_words};
+                                      dstok__nfc_leads_neon,  dstok__json_masks_neon,
+                                      dstok__json_copy_neon,  dstok__find_words};
 
 #else
 typedef int dstok__no_neon; /* ISO C wants a declaration in each file */

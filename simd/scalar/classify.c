@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Byte classes and places of bits, one at a time. */
-#include "../simd.h"
+#include "../sets.h"
 
 #include <string.h>
 
@@ -38,6 +38,16 @@ void dstok__classify(const uint8_t *text, size_t n, dstok__classes *out) {
             if (text[i] == 0xE9 && i < 63 && text[i + 1] < 0xBE) m.ideograph |= bit;
         }
         out[k] = m;
+    }
+}
+
+void dstok__nfc_leads(const uint8_t *text, size_t n, uint64_t *out) {
+    for (size_t k = 0; k < n; k++, text += 64) {
+        out[k] = 0;
+        for (size_t i = 0; i < 64; i++) {
+            uint8_t c = text[i];
+            if (dstok__nfc_row[c >> 4] & dstok__nfc_column[c & 15]) out[k] |= (uint64_t)1 << i;
+        }
     }
 }
 

@@ -44,15 +44,20 @@ INLINE uint64_t top_bits(__m256i a, __m256i b) {
 
 /* ---- classes ---- */
 
+/* Not zero where the row and the column of a byte have a bit in common (sets.h). */
+INLINE __m256i in_both(__m256i c, const uint8_t row[16], const uint8_t column[16]) {
+    const __m256i half = _mm256_set1_epi8(0x0F);
+    return _mm256_and_si256(_mm256_shuffle_epi8(twice(row), _mm256_and_si256(_mm256_srli_epi16(c, 4), half)),
+                            _mm256_shuffle_epi8(twice(column), _mm256_and_si256(c, half)));
+}
+
 typedef struct sets { /* sets.h, of 32 bytes */
     __m256i word, print, white, odd, even;
 } sets;
 
 INLINE sets sets_of(__m256i c) {
     const __m256i half = _mm256_set1_epi8(0x0F);
-    __m256i column = _mm256_and_si256(c, half), row = _mm256_and_si256(_mm256_srli_epi16(c, 4), half);
-    __m256i word = _mm256_and_si256(_mm256_shuffle_epi8(twice(dstok__word_row), row),
-                                    _mm256_shuffle_epi8(twice(dstok__word_column), column));
+    __m256i column = _mm256_and_si256(c, half), word = in_both(c, dstok__word_row, dstok__word_column);
     return (sets){
         .word = _mm256_cmpgt_epi8(word, _mm256_setzero_si256()),
         .print = _mm256_cmpgt_epi8(_mm256_add_epi8(c, _mm256_set1_epi8(1)), _mm256_set1_epi8(0x21)),
@@ -81,6 +86,15 @@ INLINE void classify_block(const uint8_t *text, dstok__classes *out) {
 
 AVX2 static void dstok__classify_avx2(const uint8_t *text, size_t n, dstok__classes *out) {
     for (size_t k = 0; k < n; k++) classify_block(text + 64 * k, out + k);
+}
+
+AVX2 static void dstok__nfc_leads_avx2(const uint8_t *text, size_t n, uint64_t *out) {
+    const __m256i none = _mm256_setzero_si256();
+    for (size_t k = 0; k < n; k++, text += 64) {
+        __m256i c = in_both(load(text), dstok__nfc_row, dstok__nfc_column);
+        __m256i d = in_both(load(text + 32), dstok__nfc_row, dstok__nfc_column);
+        out[k] = top_bits(_mm256_cmpgt_epi8(c, none), _mm256_cmpgt_epi8(d, none));
+    }
 }
 
 /* ---- one of four bytes ---- */
@@ -296,8 +310,8 @@ AVX2 static void dstok__find_words_avx2(const uint64_t *const *lines, const uint
 const dstok__simd dstok__simd_avx2 = {DSTOK__TIER_AVX2,       "avx2",
                                       dstok__utf8_check_avx2, dstok__classify_avx2,
                                       dstok__find_byte_avx2,  dstok__positions_avx2,
-                                      dstok__json_masks_avx2, dstok__json_copy_avx2,
-                                      dstok__find_words_avx2};
+                                      dstok__nfc_leads_avx2,  dstok__json_masks_avx2,
+                                      dstok__json_copy_avx2,  dstok__find_words_avx2};
 
 #else
 typedef int dstok__no_avx2; /* ISO C wants a declaration in each file */

@@ -101,6 +101,25 @@ AVX512 static void dstok__classify_avx512(const uint8_t *text, size_t n, dstok__
     for (size_t k = 0; k < n; k++) classify_block(load(text + 64 * k), table, out + k);
 }
 
+/* By the last six bits of a byte C0-FF: 1 for those that nfc_leads finds. */
+/* clang-format off */
+static const uint8_t nfc_leads[64] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0,
+    0, 0, 1, 0, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1,
+    1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1,
+    1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+};
+/* clang-format on */
+
+AVX512 static void dstok__nfc_leads_avx512(const uint8_t *text, size_t n, uint64_t *out) {
+    const __m512i table = load(nfc_leads);
+    for (size_t k = 0; k < n; k++) {
+        __m512i c = load(text + 64 * k);
+        uint64_t found = _mm512_cmpge_epu8_mask(c, bytes(0xC0));
+        out[k] = found & having(_mm512_permutexvar_epi8(c, table), 1);
+    }
+}
+
 /* ---- one of four bytes ---- */
 
 INLINE uint64_t hits(__m512i c, const __m512i *want, size_t n) {
@@ -296,8 +315,8 @@ AVX512 static void dstok__find_words_avx512(const uint64_t *const *lines, const 
 const dstok__simd dstok__simd_avx512 = {DSTOK__TIER_AVX512,       "avx512",
                                         dstok__utf8_check_avx512, dstok__classify_avx512,
                                         dstok__find_byte_avx512,  dstok__positions_avx512,
-                                        dstok__json_masks_avx512, dstok__json_copy_avx512,
-                                        dstok__find_words_avx512};
+                                        dstok__nfc_leads_avx512,  dstok__json_masks_avx512,
+                                        dstok__json_copy_avx512,  dstok__find_words_avx512};
 
 #else
 typedef int dstok__no_avx512; /* ISO C wants a declaration in each file */

@@ -147,6 +147,35 @@ static void test_classify(const dstok__simd *simd) {
     }
 }
 
+static void check_nfc_leads(const dstok__simd *simd, const uint8_t *text, size_t n) {
+    static uint64_t want[64];
+    dstok__nfc_leads(text, n, want);
+    for (int end = 0; end < 2; end++) {
+        uint8_t *out = at_edge(&out_area, n * sizeof *want, end);
+        memset(out, end ? 0xAA : 0x55, n * sizeof *want);
+        simd->nfc_leads(text, n, (uint64_t *)(void *)out);
+        t_checks++;
+        if (memcmp(out, want, n * sizeof *want) != 0) report(simd, "nfc_leads of the first byte", 0, text[0]);
+    }
+}
+
+static void test_nfc_leads(const dstok__simd *simd) {
+    for (size_t c = 0; c < 256;
+         c++) { /* every byte at every place, beside those it stands beside elsewhere */
+        uint8_t *block = at_edge(&in_area, 64, c % 2 == 0);
+        for (size_t at = 0; at < 64; at++) {
+            for (size_t i = 0; i < 64; i++) block[i] = (uint8_t)(c + 64 * 7 + i - at);
+            check_nfc_leads(simd, block, 1);
+        }
+    }
+    for (int round = 0; round < 2000; round++) {
+        size_t n = t_below(&rng, 6);
+        uint8_t *text = at_edge(&in_area, 64 * n, round % 2);
+        fill(text, 64 * n, round % N_KINDS);
+        check_nfc_leads(simd, text, n);
+    }
+}
+
 /* ---- one of some bytes ---- */
 
 static void check_find(const dstok__simd *simd, const uint8_t *text, size_t len, const uint8_t *first,
@@ -443,6 +472,7 @@ static void test_utf8(const dstok__simd *simd) {
 static void test_tier(const dstok__simd *simd, const char *how) {
     fprintf(stderr, "%s: %s\n", simd->name, how);
     test_classify(simd);
+    test_nfc_leads(simd);
     test_find(simd);
     test_positions(simd);
     test_json_masks(simd);

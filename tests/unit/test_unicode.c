@@ -41,6 +41,7 @@ static const property properties[] = {
     {"NFKC inert", 0, DSTOK_UC_NFKC_INERT, GOLDEN_NFKC_INERT},
     {"NFKD inert", 0, DSTOK_UC_NFKD_INERT, GOLDEN_NFKD_INERT},
     {"NFC second", 0, DSTOK_UC_NFC_SECOND, GOLDEN_NFC_SECOND},
+    {"quiet mark", 0, DSTOK_UC_QUIET_MARK, GOLDEN_QUIET_MARK},
 };
 
 static void test_properties(void) {

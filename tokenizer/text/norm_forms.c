@@ -4,11 +4,12 @@
 #include "utf8.h"
 
 #include "../../data/unicode/unicode.h"
+#include "../../simd/simd.h"
 
 #include <string.h>
 #include <utf8proc.h>
 
-enum { MAX_DECOMPOSITION = 18 };
+enum { MAX_DECOMPOSITION = 18, AHEAD = 16 };
 
 /* A character between decomposition and output. */
 typedef struct dstok__norm_char {
@@ -30,6 +31,9 @@ typedef struct pass {
     unsigned whole; /* flag of the code points that do not decompose */
     utf8proc_option_t decompose;
     bool compose;
+    const dstok__simd *simd; /* NFC: leads are known; NULL: they are not asked for */
+    size_t from, to;         /* leads are those of src[from, to) */
+    uint64_t leads[AHEAD];   /* begins of characters that NFC may change */
 } pass;
 
 /* In the 9.0 view, like all that follows: younger code points are inert in our tables, so utf8proc, which may
@@ -184,29 +188,78 @@ static dstok_status gather(pass *p, uint32_t cp, size_t begin, size_t end) {
     return DSTOK_OK;
 }
 
-/* The first character at or after pos that the form may change. */
-static size_t inert_end(const pass *p, size_t pos) {
-    while (pos < p->len) {
-        if (p->src[pos] < 0x80) {
-            pos = dstok__norm_ascii_end(p->src, p->len, pos);
-            continue;
+/* The begins of characters from pos on that are worth a look, in the 64 bytes from *begin on. */
+static uint64_t look_ahead(pass *p, size_t pos, size_t *begin) {
+    if (pos >= p->to) {
+        uint8_t last[64] = {0};
+        size_t left = p->len - pos, n = left / 64 < AHEAD ? left / 64 : AHEAD;
+        p->from = pos;
+        p->to = pos + 64 * n;
+        p->simd->nfc_leads(p->src + pos, n, p->leads);
+        if (n == 0) {
+            p->simd->nfc_leads(memcpy(last, p->src + pos, left), 1, p->leads);
+            p->to = p->len;
         }
-        size_t size;
-        if ((dstok__uc_record(dstok__utf8_get(p->src + pos, &size)) & p->inert) == 0) break;
-        pos += size;
+    }
+    size_t at = pos - p->from;
+    *begin = pos - at % 64;
+    return p->leads[at / 64] & UINT64_MAX << (at % 64);
+}
+
+/* The last quiet mark so far. */
+typedef struct last_mark {
+    uint32_t cp;
+    size_t end; /* where it ends */
+} last_mark;
+
+/* Is the character at src[pos] left as it is: inert, or a quiet mark that stands in order? */
+static inline bool is_kept(const pass *p, size_t pos, size_t *width, last_mark *mark) {
+    uint32_t cp = dstok__utf8_get(p->src + pos, width);
+    unsigned record = dstok__uc_record(cp);
+    if ((record & p->inert) != 0) return true;
+    if ((record & DSTOK_UC_QUIET_MARK) == 0) return false;
+    if (pos == mark->end && combining_class(mark->cp) > combining_class(cp)) return false;
+    *mark = (last_mark){cp, pos + *width};
+    return true;
+}
+
+/* The first character from pos on, where one begins, that is not left as it is. */
+static size_t kept_end(pass *p, size_t pos) {
+    last_mark mark = {0, SIZE_MAX};
+    size_t width, begin;
+    if (p->simd == NULL) {
+        while ((pos = dstok__norm_ascii_end(p->src, p->len, pos)) < p->len && is_kept(p, pos, &width, &mark))
+            pos += width;
+        return pos;
+    }
+    for (; pos < p->len; pos = begin + 64) {
+        for (uint64_t leads = look_ahead(p, pos, &begin); leads != 0; leads &= leads - 1) {
+            size_t at = begin + (size_t)__builtin_ctzll(leads);
+            if (!is_kept(p, at, &width, &mark)) return at;
+        }
+    }
+    return p->len;
+}
+
+/* The begin of the last inert character before pos, or floor: it may compose with what follows, and the marks behind it
+ * may change places. */
+static size_t last_inert(const pass *p, size_t floor, size_t pos) {
+    while (pos > floor) {
+        do pos--;
+        while (dstok__is_continuation(p->src[pos]));
+        size_t width;
+        if ((dstok__uc_record(dstok__utf8_get(p->src + pos, &width)) & p->inert) != 0) break;
     }
     return pos;
 }
 
-/* Passes over inert text, and rewrites the stretches between. */
+/* Passes over text that stays as it is, and rewrites the stretches between. */
 static dstok_status apply_form(pass *p) {
     size_t pos = 0;
     for (;;) {
-        size_t at = inert_end(p, pos), size;
+        size_t at = kept_end(p, pos), size;
         if (at == p->len) return DSTOK_OK;
-        if (p->compose && at > pos) /* the last inert character may compose with what follows */
-            do at--;
-            while ((p->src[at] & 0xC0) == 0x80);
+        at = last_inert(p, pos, at);
         do {
             uint32_t cp = dstok__utf8_get(p->src + at, &size);
             DSTOK_TRY(gather(p, cp, at, at + size));
@@ -223,6 +276,7 @@ void dstok__norm_free_chars(dstok__normalized *n) {
 
 static dstok_status canonical(dstok__norm_pass *np, bool compose) {
     pass p = {.p = np, .n = np->n, .src = np->src, .len = np->len, .compose = compose};
+    if (compose) p.simd = dstok__simd_best(DSTOK__N_TIERS);
     p.inert = compose ? DSTOK_UC_NFC_INERT : DSTOK_UC_NFD_INERT;
     p.whole = DSTOK_UC_NFD_INERT;
     p.decompose = UTF8PROC_DECOMPOSE;
