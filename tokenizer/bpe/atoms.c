@@ -16,17 +16,26 @@ static size_t put(const dstok__atoms *a, const uint32_t *byte_ids, const uint8_t
     return width;
 }
 
+/* The bytes of a piece; *has_long: some character has three or four. */
+static void put_bytes(const uint32_t *byte_ids, const uint8_t *text, size_t n, uint32_t *ids,
+                      bool *has_long) {
+    uint8_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        ids[i] = byte_ids[text[i]];
+        most = text[i] > most ? text[i] : most;
+    }
+    *has_long = most >= 0xE0;
+}
+
 size_t dstok__atoms_of(const dstok__atoms *a, const uint32_t *byte_ids, const uint8_t *text, size_t n,
                        uint32_t *ids) {
-    size_t at = 0, width, last = 0, n_ids = 0;
-    if (a->pages == NULL) {
-        for (; at < n; at++) ids[at] = byte_ids[text[at]];
-        return n;
-    }
-    uint64_t firsts = dstok__open_firsts(&a->torn);
+    size_t width, last = 0, n_ids = 0;
+    bool has_long, is_torn = false; /* the character before, at its left */
     dstok__side side = {0, 0};
-    bool is_torn = false; /* the character before, at its left */
-    for (; at < n; at += width) {
+    put_bytes(byte_ids, text, n, ids, &has_long);
+    if (!has_long || a->pages == NULL) return n;
+    uint64_t firsts = dstok__open_firsts(&a->torn);
+    for (size_t at = 0; at < n; at += width) {
         (void)dstok__utf8_get(text + at, &width);
         bool torn = dstok__may_join(&a->torn, firsts, dstok__char_key(text + at, width), &side) && at > 0;
         if (at > 0) n_ids += put(a, byte_ids, text + last, at - last, is_torn || torn, ids + n_ids);

@@ -66,16 +66,20 @@ static inline dstok__side dstok__side_of(const dstok__cuts *c, uint32_t key) {
     return (dstok__side){hash, c->open[dstok__open_at(hash)]};
 }
 
-/* May the vocabulary join the character before, whose side it is, and the character key? *side becomes the
- * latter's. */
-static inline bool dstok__may_join(const dstok__cuts *c, uint64_t firsts, uint32_t key, dstok__side *side) {
+/* May the vocabulary join the character before, whose side it is, and one from U+0080 on, of that key?
+ * *side becomes the latter's. Bit 0 of the result; the others mean nothing. */
+static inline uint64_t dstok__join_bit(const dstok__cuts *c, uint64_t firsts, uint32_t key,
+                                       dstok__side *side) {
     uint64_t hash = dstok__char_hash(key), bit = dstok__cut_at(side->hash, hash) >> c->shift;
-    unsigned pair = (unsigned)(c->pairs[bit / 64] >> (bit % 64)), open = c->open[dstok__open_at(hash)];
-    unsigned first =
-        (unsigned)(firsts >> (key & 0x3F)) & (unsigned)(key >> 7); /* ASCII is no such character */
-    unsigned joins = (pair | first | open | side->open >> 1) & 1;
+    unsigned open = c->open[dstok__open_at(hash)];
+    uint64_t joins = c->pairs[bit / 64] >> (bit % 64) | firsts >> (key & 0x3F) | open | side->open >> 1;
     *side = (dstok__side){hash, open};
-    return joins != 0;
+    return joins;
+}
+
+/* The same for any character: those of ASCII have no bit in firsts. */
+static inline bool dstok__may_join(const dstok__cuts *c, uint64_t firsts, uint32_t key, dstok__side *side) {
+    return dstok__join_bit(c, (key & 0x80) != 0 ? firsts : 0, key, side) & 1;
 }
 
 #endif

@@ -123,39 +123,40 @@ static inline uint32_t long_key(const uint8_t *p) {
 /* Where cutting is: behind the last character from U+0800 on. */
 typedef struct cutting {
     dstok__side side; /* of it */
-    size_t end;
+    const uint8_t *end;
 } cutting;
 
-/* Cuts before and behind the characters from U+0800 on of block i, whose begins are in `rest`. Cuts that
- * are begins of pretokens anyway do no harm. */
+/* Cuts before the characters from U+0800 on of block i, whose begins are in `rest`, and before other ones
+ * behind them. Cuts that are begins of pretokens anyway do no harm. */
 static void cut_block(run *r, size_t i, uint64_t rest, cutting *c) {
+    dstok__fast *f = r->f;
     const dstok__cuts cuts = r->tok->t.cuts;
     const uint64_t firsts = r->firsts;
-    const uint8_t *text = r->f->window.text;
-    const size_t limit = r->f->window.limit;
+    const uint8_t *text = f->window.text, *limit = text + f->window.limit, *block = text + 64 * i,
+                  *end = c->end;
     dstok__side side = c->side;
-    size_t end = c->end;
     uint64_t found = 0;
     for (; rest != 0; rest &= rest - 1) {
         unsigned bit = dstok__low_bit(rest);
-        size_t at = 64 * i + bit;
-        uint32_t key = long_key(text + at);
-        if (at != end) side = at == 0 ? (dstok__side){0, 0} : dstok__side_of(&cuts, key_before(text + at));
-        found |= (uint64_t)!dstok__may_join(&cuts, firsts, key, &side) << bit;
-        end = at + (text[at] >= 0xF0 ? 4 : 3);
-        if (end >= limit || text[end] >= 0xE0 || has_bit(r->f->window.starts, end)) continue;
+        const uint8_t *p = block + bit;
+        uint32_t key = long_key(p);
+        if (p != end) side = p == text ? (dstok__side){0, 0} : dstok__side_of(&cuts, key_before(p));
+        found |= (~dstok__join_bit(&cuts, firsts, key, &side) & 1) << bit;
+        end = p + (*p >= 0xF0 ? 4 : 3);
+        if (end >= limit || *end >= 0xE0) continue;
+        size_t at = (size_t)(end - text);
         dstok__side behind = side;
-        if (!dstok__may_join(&cuts, firsts, short_key(text + end), &behind))
-            r->f->pieces[end / 64] |= (uint64_t)1 << (end % 64);
+        if (!dstok__may_join(&cuts, firsts, short_key(end), &behind))
+            f->pieces[at / 64] |= (uint64_t)1 << (at % 64);
     }
-    r->f->pieces[i] |= found;
+    f->pieces[i] |= found;
     c->side = side;
     c->end = end;
 }
 
 static void cut_window(run *r) {
     const dstok__window *w = &r->f->window;
-    cutting c = {.end = SIZE_MAX};
+    cutting c = {.end = NULL};
     for (size_t i = 0; i < w->n && 64 * i < w->limit; i++) {
         uint64_t rest = w->blocks[i + 1].lead3 | w->blocks[i + 1].lead4;
         if (rest != 0) cut_block(r, i, rest, &c);
