@@ -258,14 +258,15 @@ def cells(s):
 
 
 def worst_rows(s):
-    """The slowest figure of each kind in its larger size, and how much longer a byte takes there than in the smaller."""
+    """The slowest figure of each kind, and how much longer a byte takes in its largest size than in the smallest."""
     kinds = list(dict.fromkeys(name.rsplit(", ", 1)[0] for name in s.worst))
     for kind in kinds:
         sizes = sorted((name for name in s.worst if name.rsplit(", ", 1)[0] == kind),
                        key=lambda name: float(name.rsplit(", ", 1)[1].split()[0]))
         row = [kind]
         for vocab in s.vocabs:
-            speeds = [[v for v in (s.median(vocab, name, "dstok", f) for f in ("cold", "big")) if v] for name in sizes]
+            speeds = [[v for v in (s.median(vocab, name, "dstok", f, clock="cpu") for f in ("cold", "big")) if v]
+                      for name in sizes]
             if not all(speeds):
                 row.append(DASH)
                 continue
@@ -314,8 +315,10 @@ def page(samples, cpu, clock, min_share=0.0):
     parts = [f"# dstok and other tokenizers: {cpu['name']}\n", head(s, cpu), "## Goals\n",
              table(["work", "text", "goal", *s.vocabs], goal_rows(s)) + "\n"]
     if s.worst:
-        words = ("The slowest of dstok's first pass and of one document, MB/s; the goal is 20. Behind it how many times as "
-                 "long a byte takes in the larger of two sizes: 1 is linear, more than 1.5 is not.")
+        sizes = sorted({name.rsplit(", ", 1)[1] for name in s.worst}, key=lambda size: float(size.split()[0]))
+        words = (f"The slowest of dstok's first pass and of one document over texts of {', '.join(sizes)}, MB/s of CPU time; "
+                 "the goal is 20. Behind it how many times as long a byte takes in the largest as in the smallest: 1 is "
+                 "linear, more than 1.5 is not.")
         parts += ["## Inputs made to be slow\n", textwrap.fill(words, 118) + "\n",
                   table(["input", *s.vocabs], worst_rows(s)) + "\n"]
     parts += ["## Figures\n", *cells(s)]

@@ -110,10 +110,10 @@ def dstok_sample(job, args):
     """Figures of `dstok bench`, by both clocks."""
     out = {"figures": {}, "load_ms": {}, "first_ms": {}, "share": 1.0}
     hashes = set()
-    for clock in ("wall", "cpu"):
+    for clock in job.get("clocks", ("wall", "cpu")):
         budget = args.budget if job["peer"] == "dstok" else 0.001
         command = [args.dstok, "bench", "--json", "--vocab", job["files"][job["peer"]], "--threads", str(job["threads"]),
-                   "--clock", clock, "--budget", str(max(1, round(budget * 1000))), *job.get("options", ()), job["text"]]
+                   "--clock", clock, "--budget", str(max(1, round(budget * 1000))), "--no-stages", *job.get("options", ()), job["text"]]
         text, share = process(command, args, job)
         row = json.loads(text)
         for key in ("cold", "unseen", "warm", "big", "count", "decode"):
@@ -165,7 +165,7 @@ def jobs(args):
     if args.worst and "dstok" in args.peers:
         for vocab, (name, path, options) in itertools.product(args.vocab, worst.files(args.cache, args.worst_mb)):
             yield {"round": 0, "vocab": vocab, "name": name, "peer": "dstok", "threads": 1, "files": vocabularies[vocab],
-                   "text": str(path), "options": options, "budget": 0.1}
+                   "text": str(path), "options": options, "budget": 0.1, "clocks": ("cpu",)}
 
 
 def check_size(job, samples):
@@ -203,12 +203,12 @@ def arguments():
     p.add_argument("--text", nargs="+", choices=TEXTS, default=list(TEXTS))
     p.add_argument("--peers", nargs="+", choices=(*OURS, *PEERS), default=[*OURS, *PEERS])
     p.add_argument("--threads", nargs="+", type=int, default=[1, 2], help="the first must be 1")
-    p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--rounds", type=int, default=5, help="0: only the inputs made to be slow")
     p.add_argument("--max-mb", type=float, default=4, help="how much of each text")
     p.add_argument("--budget", type=float, default=0.5, help="seconds for the repeated passes of one figure")
     p.add_argument("--timeout", type=float, default=600, help="seconds for one process")
     p.add_argument("--no-worst", dest="worst", action="store_false", help="without the inputs made to be slow")
-    p.add_argument("--worst-mb", type=float, nargs=2, default=(1, 4), help="their two sizes")
+    p.add_argument("--worst-mb", type=float, nargs="+", default=(0.1, 1, 10), help="their sizes")
     p.add_argument("--path", action="append", default=[], metavar="PEER=FOLDER", help="import PEER from there")
     p.add_argument("--dstok", default=os.environ.get("DSTOK_BIN") or str(ROOT / "build/release/bin/dstok"))
     p.add_argument("--vocab-dir", type=pathlib.Path, default=SHARED / "vocab")

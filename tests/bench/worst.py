@@ -9,6 +9,10 @@ def letter(_, size):
     return b"a" * size
 
 
+def ideograph(_, size):
+    return "的".encode() * (size // 3)
+
+
 def blanks(_, size):
     return b" " * size
 
@@ -44,7 +48,7 @@ def minified(rng, size):
     return "".join(parts).encode()[:size]
 
 
-KINDS = {"one letter": letter, "blanks": blanks, "base64": base64, "random bytes": random_bytes, "letters": no_blank,
+KINDS = {"one letter": letter, "one ideograph": ideograph, "blanks": blanks, "base64": base64, "random bytes": random_bytes, "letters": no_blank,
          "emoji": emoji, "minified JS": minified}
 
 

@@ -146,6 +146,10 @@ class Bench(CliTest):
         table = self.raw("bench", "--budget", "1", "-v", path, stdin=b"the theme").stdout.decode()
         self.assertIn("decoded again", table)
         self.assertNotIn("up to a stage", table)
+        row, = self.bench("--no-stages", stdin="the theme")
+        self.assertEqual([key for key in STAGES if row["stages"][key] is not None], ["encode", "count", "decode"])
+        self.assertGreater(min(row[key] for key in SPEEDS), 0)
+        self.assertEqual(self.out("bench", "--no-stages", "--budget", "1", stdin="the theme").count(" - "), 0)
         stages = self.bench("--invalid", "raw", stdin=b"a\xff")[0]["stages"]
         for key in STAGES:
             (self.assertIsNone if key in ["utf8", *FAST] else self.assertIsNotNone)(stages[key], key)

@@ -204,6 +204,8 @@ static const struct option options[] = {
      "CPU time of all threads, or time that passes (default: cpu for one thread, else wall)", NULL},
     {"budget", 0, CLI_BENCH, NUMBER, AT(budget), "MS",
      "time for the repeated passes of one figure (default 500)", NULL},
+    {"no-stages", 0, CLI_BENCH, FLAG, AT(no_stages), NULL,
+     "without stages, spans and encoding without a cache", NULL},
     {"quiet", 'q', CLI_ALL, FLAG, AT(is_quiet), NULL, "no notes on standard error", NULL},
     {"progress", 0, CLI_ALL & ~CLI_COMPILE & ~CLI_INSPECT, CHOICE, AT(progress), "auto|plain|json|off",
      "progress on standard error (default auto: when it is a terminal)", NULL},

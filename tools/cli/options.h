@@ -67,7 +67,7 @@ struct cli_config {
     int order, force;   /* force: compile */
     uint64_t weight, weight_unit;
     /* bench */
-    int tier, clock;
+    int tier, clock, no_stages;
     uint64_t budget; /* ms */
 
     struct cli_input *inputs;
