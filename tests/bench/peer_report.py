@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The page about dstok and its peers: goals, tables and bars, made from the samples of peers.py."""
+"""The page about dstok and its peers: goals, tables, bars and a chart, made from the samples of peers.py."""
+import html
 import os
 import pathlib
 import platform
@@ -8,6 +9,7 @@ import statistics
 import textwrap
 
 BEST = ("gigatoken", "fastokens")               # the fastest peers: the better of the two in a round is "best peer"
+NAMED = ("gigatoken", "fastokens", "quicktok", "hf1", "tiktoken", "hf")
 REFERENCES = ("tiktoken", "hf", "hf1", "gigatoken", "fastokens", "quicktok")    # whose ids are right, the first present
 NAMES = {"en": "English", "zh": "Chinese", "code": "code", "hf": "tokenizers 0.23", "hf1": "tokenizers 1.0rc",
          "dstok-compiled": "dstok, .dstok file", "quicktok": "quicktok-v1"}
@@ -207,6 +209,60 @@ def goal_rows(s):
             yield [work, NAMES[text], f"{sign} {' or '.join(number(w) for w in wanted)}", *cells]
 
 
+# ---- the chart
+
+INK, OURS, THEIRS = "#24292f", "#0a7f5a", "#b8c0c8"
+PANEL, BAR, NAME_WIDTH, BARS_WIDTH = 300, 20, 112, 132     # widths, and the height of a line
+
+
+def drawn(s):
+    """The vocabulary that the chart shows: the one that most tokenizers were measured with."""
+    return max(s.vocabs, key=lambda vocab: len({row["peer"] for row in s.rows if row["vocab"] == vocab}), default=None)
+
+
+def text_at(x, y, words, size=12, more=""):
+    return f'<text x="{x:g}" y="{y:g}" font-size="{size}"{more}>{html.escape(words)}</text>'
+
+
+def panel(s, x, y, text, figure, peers):
+    """Bars of all peers for one text and figure, the longest first."""
+    values = {peer: s.median(drawn(s), text, peer, figure) or 0 for peer in peers}
+    most = max(values.values()) or 1
+    for line, (peer, value) in enumerate(sorted(values.items(), key=lambda item: -item[1])):
+        top = y + BAR * line
+        bold = ' font-weight="bold"' if peer == "dstok" else ""
+        yield text_at(x + NAME_WIDTH - 8, top + 14, NAMES.get(peer, peer), more=' text-anchor="end"' + bold)
+        if value:
+            width = max(1, BARS_WIDTH * value / most)
+            yield (f'<rect x="{x + NAME_WIDTH:g}" y="{top + 3:g}" width="{width:.1f}" height="{BAR - 6}" rx="2" '
+                   f'fill="{OURS if peer == "dstok" else THEIRS}"/>')
+            yield text_at(x + NAME_WIDTH + width + 5, top + 14, number(value), more=bold)
+        else:
+            yield text_at(x + NAME_WIDTH, top + 14, DASH)
+
+
+def chart(samples, cpu, clock, min_share=0.0):
+    """An SVG picture of one vocabulary, or None when there is nothing to compare."""
+    s = Samples(samples, clock, min_share)
+    found = {row["peer"] for row in s.rows if row["vocab"] == drawn(s) and row["name"] in s.texts} - {"dstok-compiled"}
+    peers = [peer for peer in ("dstok", *NAMED) if peer in found]
+    if "dstok" not in peers or len(peers) < 2:
+        return None
+    width, row_height = PANEL * len(s.texts) + 20, BAR * len(peers) + 52
+    height = 52 + 2 * row_height
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+             f'font-family="Helvetica, Arial, sans-serif" fill="{INK}">', '<rect width="100%" height="100%" fill="#ffffff"/>',
+             text_at(20, 28, f"{drawn(s)}, one thread, MB of text a second", 16, ' font-weight="bold"'),
+             text_at(20, 46, cpu["name"], 12, ' fill="#57606a"')]
+    for row, (figure, title) in enumerate((("unseen", "text not seen before"), ("warm", "the same text again"))):
+        top = 74 + row * row_height
+        for column, text in enumerate(s.texts):
+            x = 10 + PANEL * column
+            parts.append(text_at(x + 10, top, f"{NAMES[text][0].upper()}{NAMES[text][1:]}: {title}", 13, ' font-weight="bold"'))
+            parts += panel(s, x, top + 10, text, figure, peers)
+    return "\n".join([*parts, "</svg>\n"])
+
+
 # ---- the page
 
 def table(head, rows):
@@ -310,9 +366,11 @@ def head(s, cpu):
     return "\n\n".join(textwrap.fill(p, 118, break_on_hyphens=False) for p in paragraphs) + "\n"
 
 
-def page(samples, cpu, clock, min_share=0.0):
+def page(samples, cpu, clock, min_share=0.0, picture=None):
+    """picture: the file name of the chart, if there is one."""
     s = Samples(samples, clock, min_share)
-    parts = [f"# dstok and other tokenizers: {cpu['name']}\n", head(s, cpu), "## Goals\n",
+    parts = [f"# dstok and other tokenizers: {cpu['name']}\n", head(s, cpu),
+             picture and f"![Speeds of dstok and other tokenizers, {drawn(s)}]({picture})\n", "## Goals\n",
              table(["work", "text", "goal", *s.vocabs], goal_rows(s)) + "\n"]
     if s.worst:
         sizes = sorted({name.rsplit(", ", 1)[1] for name in s.worst}, key=lambda size: float(size.split()[0]))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dstok beside other tokenizers: one interleaved run, and the page docs/bench/CPU.md made from it.
+"""dstok beside other tokenizers: one interleaved run, and the page docs/bench/CPU.md made from it, with a chart.
 
   python3 -m venv build/peers && build/peers/bin/pip install -r tests/bench/requirements.txt
   build/peers/bin/pip install --no-deps --target build/hf1 tokenizers==1.0.0rc3
@@ -230,6 +230,21 @@ def arguments():
     return args
 
 
+def write(args, samples, cpu):
+    """The page, and the chart beside it."""
+    if str(args.output) == "-":
+        print(peer_report.page(samples, cpu, args.clock, args.min_share))
+        return
+    output = args.output or ROOT / "docs/bench" / f"{slug(cpu)}.md"
+    picture = output.with_suffix(".svg")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    drawn = peer_report.chart(samples, cpu, args.clock, args.min_share)
+    if drawn:
+        picture.write_text(drawn)
+    output.write_text(peer_report.page(samples, cpu, args.clock, args.min_share, drawn and picture.name))
+    print(f"peers: {output}")
+
+
 def main():
     args = arguments()
     cpu, samples = peer_report.this_cpu(), []
@@ -241,14 +256,7 @@ def main():
         cpu = stored["cpu"]
     if not args.report:
         measure(args, samples)
-    page = peer_report.page(samples, cpu, args.clock, args.min_share)
-    if str(args.output) == "-":
-        print(page)
-    else:
-        output = args.output or ROOT / "docs/bench" / f"{slug(cpu)}.md"
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(page)
-        print(f"peers: {output}")
+    write(args, samples, cpu)
     wrong = peer_report.wrong_ids(samples)
     for line in wrong:
         print(f"peers: {line}", file=sys.stderr)

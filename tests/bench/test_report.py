@@ -7,6 +7,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+from xml.etree import ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import peer_report  # noqa: E402
@@ -107,6 +108,24 @@ class Page(unittest.TestCase):
         page = peer_report.page([sample("dstok", warm=100), sample("gigatoken", warm=50)], CPU, "cpu")
         lines = {line.split()[0]: line.count("█") for line in page.splitlines() if "█" in line}
         self.assertEqual(lines, {"dstok": 50, "gigatoken": 25})
+
+    def test_chart(self):
+        samples = [sample("dstok", warm=100, unseen=40), sample("gigatoken", warm=50, unseen=80), sample("hf", warm=1),
+                   sample("dstok-compiled", warm=9), sample("dstok", vocab="qwen3", warm=7)]
+        picture = peer_report.chart(samples, {**CPU, "name": "A <fast> one"}, "cpu")
+        root = ElementTree.fromstring(picture)
+        words = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertEqual(words[:2], ["o200k, one thread, MB of text a second", "A <fast> one"])
+        self.assertEqual(words[2:], ["English: text not seen before", "gigatoken", "80", "dstok", "40", "tokenizers 0.23", "–",
+                                     "English: the same text again", "dstok", "100", "gigatoken", "50", "tokenizers 0.23", "1"])
+        rects = list(root.iter("{http://www.w3.org/2000/svg}rect"))[1:]     # the first is the background
+        bars = [(node.get("fill"), float(node.get("width"))) for node in rects]
+        self.assertEqual([fill == peer_report.OURS for fill, _ in bars], [False, True, True, False, False])
+        self.assertEqual([width / bars[0][1] for _, width in bars[:4]], [1, 0.5, 1, 0.5])
+        self.assertIn("(x.svg)", peer_report.page(samples, CPU, "cpu", picture="x.svg"))
+        self.assertNotIn(".svg", peer_report.page(samples, CPU, "cpu"))
+        self.assertIsNone(peer_report.chart(samples[:1], CPU, "cpu"))   # nobody to compare with
+        self.assertIsNone(peer_report.chart([], CPU, "cpu"))
 
     def test_worst(self):
         samples = [sample("dstok", name="emoji, 4 MB", cold=30, big=24), sample("dstok", name="emoji, 1 MB", cold=36, big=40),
