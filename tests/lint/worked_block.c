@@ -126,7 +126,7 @@ static uint64_t show_algebra(dstok__window *w) {
     uint64_t absorbed = dstok__absorbed(k->newline, rest << 1, &over);
     uint64_t splits = k->valid & ~(k->blank | k->newline);
     uint64_t white = dstok__cut_lines_of(w, 0, k->newline & ~absorbed, splits, 0, false, &lines);
-    uint64_t threes = dstok__cut_threes(w, 0, &before);
+    uint64_t threes = dstok__cut_threes(&w->blocks[1], &before);
     const named_mask masks[] = {
         {"word", word},         {"rest", rest},     {"words", words},   {"rests", rests},
         {"prefixes", prefixes}, {"behind", behind}, {"forced", forced}, {"absorbed", absorbed},
@@ -186,7 +186,6 @@ static const struct unsure {
     const char *what, *family, *text;
     size_t max; /* blocks */
 } unsures[] = {
-    {"numbers above ASCII", "cl100k", "I have \xD9\xA3\xD9\xA4 cats", DSTOK__WINDOW},
     {"a quote behind a mark", "o200k", "cafe\xCC\x81's", DSTOK__WINDOW},
     {"capitals that fill the next block", "o200k", NULL, DSTOK__WINDOW},
     {"blanks behind a line end up to the end of the window", "cl100k", "", 1},

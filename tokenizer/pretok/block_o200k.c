@@ -135,7 +135,7 @@ static inline uint64_t cut_block(dstok__window *w, size_t i, bool contractions, 
     uint64_t starts = s.begins | words | forced | (cut_case(w, i, word, forced, is_ascii, c) & ~inner);
     starts |= dstok__cut_lines_of(w, i, k->newline & ~s.absorbed, splits_of(k), splits_of(k + 1), is_ascii,
                                   &c->lines);
-    starts |= n == 1 ? k->number & ~k->tail : dstok__cut_threes(w, i, &c->numbers);
+    starts |= n == 1 ? k->number & ~k->tail : dstok__cut_threes(k, &c->numbers);
     c->letter = letter >> 63;
     c->word = word >> 63;
     c->sign = s.all >> 63;

@@ -19,24 +19,38 @@ static inline uint64_t dstok__marks(const dstok__kinds *k, bool is_ascii) {
 
 /* ---- \p{N}{1,3} ---- */
 
-/* Begins of groups of up to three in runs of numbers. *before: how many of the run stand behind its last
- * begin at the end of the block before, 0 when it does not go on. Numbers above ASCII are left to the
- * scanner. */
-static inline uint64_t dstok__cut_threes(dstok__window *w, size_t i, unsigned *before) {
-    const dstok__kinds *k = &w->blocks[i + 1];
+/* Begins of groups of up to three in runs of numbers, one by one: some of them are above ASCII. */
+static inline uint64_t dstok__count_threes(const dstok__kinds *k, unsigned *before) {
+    uint64_t runs = k->number & ~DSTOK__BEFORE(k, number), starts = 0;
+    for (uint64_t rest = k->number & ~k->tail; rest != 0; rest &= rest - 1) {
+        uint64_t bit = rest & (0 - rest);
+        if ((runs & bit) != 0 || *before == 3) {
+            starts |= bit;
+            *before = 0;
+        }
+        ++*before;
+    }
+    return starts;
+}
+
+/* The same at once where all are ASCII. *before: how many of the run stand behind its last begin at the end of the
+ * block before, 0 when it does not go on. */
+static inline uint64_t dstok__cut_threes(const dstok__kinds *k, unsigned *before) {
     uint64_t number = k->number, starts = number & ~DSTOK__BEFORE(k, number);
     if (number == 0) {
         *before = 0;
-        return 0;
+    } else if ((number & k->high) != 0) {
+        starts = dstok__count_threes(k, before);
+        if (!(number >> 63)) *before = 0;
+    } else {
+        if (*before != 0) {
+            uint64_t upto = ((uint64_t)2 << (3 - *before)) - 1;
+            if ((number & upto) == upto) starts |= (upto >> 1) + 1;
+        }
+        uint64_t inner = number & number << 1 & number << 2 & number << 3;
+        for (uint64_t last = starts; (last = last << 3 & inner) != 0;) starts |= last;
+        *before = number >> 63 ? (unsigned)__builtin_clzll(starts) + 1 : 0;
     }
-    dstok__limit_to(w, i, number & k->high);
-    if (*before != 0) {
-        uint64_t upto = ((uint64_t)2 << (3 - *before)) - 1;
-        if ((number & upto) == upto) starts |= (upto >> 1) + 1;
-    }
-    uint64_t inner = number & number << 1 & number << 2 & number << 3;
-    for (uint64_t last = starts; (last = last << 3 & inner) != 0;) starts |= last;
-    *before = number >> 63 ? (unsigned)__builtin_clzll(starts) + 1 : 0;
     return starts;
 }
 
