@@ -11,7 +11,7 @@
 typedef enum dstok__tier {
     DSTOK__TIER_SCALAR,
     DSTOK__TIER_AVX2,   /* x86-64 with AVX2, BMI1, BMI2, POPCNT */
-    DSTOK__TIER_AVX512, /* ... and AVX-512 F, BW, VL, VBMI, VBMI2 */
+    DSTOK__TIER_AVX512, /* ... and AVX-512 F, BW, VL, VBMI, VBMI2, PCLMULQDQ */
     DSTOK__TIER_NEON,   /* AArch64 */
     DSTOK__N_TIERS
 } dstok__tier;
@@ -33,13 +33,21 @@ typedef struct dstok__classes {
     uint64_t space, quote, slash; /* 20, 27, 2F: they are in blank or sign, too */
 } dstok__classes;
 
-/* What JSON is made of, in 64 bytes of text. */
-typedef struct dstok__json_masks {
-    uint64_t quote, backslash; /* 22, 5C */
-    uint64_t control;          /* 00-1F */
-    uint64_t mark;             /* { } [ ] : , */
-    uint64_t blank;            /* 09 0A 0D 20 */
-} dstok__json_masks;
+/* What JSON has in 64 bytes of text. Tokens: { } [ ] : , outside of strings; the quotes that begin and end
+ * strings; the first bytes of runs of anything else but blanks: numbers, names, what must not be there.
+ * Faults, in strings: control characters; what is no escape behind a backslash; what stands where \u wants a
+ * hex digit. */
+typedef struct dstok__json_block {
+    uint64_t tokens, faults;
+} dstok__json_block;
+
+/* What the next block has to know; zeros at the begin of a text. */
+typedef struct dstok__json_state {
+    uint64_t in_string; /* all ones: its first byte stands in a string, all zeros: it does not */
+    uint64_t escaped;   /* 1: it stands behind a backslash that is not escaped itself */
+    uint64_t digits;    /* bit i: byte i must be a hex digit, i < 4 */
+    uint64_t in_run;    /* 1: a run goes on that began a token */
+} dstok__json_state;
 
 /* Functions of one tier. */
 typedef struct dstok__simd {
@@ -63,8 +71,8 @@ typedef struct dstok__simd {
      * puts elsewhere: CC-CE, D2, D6-D9, DB-DD, DF, E0-E3, EA, EF, F0. With other bytes none begins. */
     void (*nfc_leads)(const uint8_t *text, size_t n, uint64_t *out);
 
-    /* The JSON masks of n blocks of 64 bytes; reads text[0, 64 n) and nothing else. */
-    void (*json_masks)(const uint8_t *text, size_t n, dstok__json_masks *out);
+    /* The JSON tokens of n blocks of 64 bytes; reads text[0, 64 n) and nothing else. */
+    void (*json_tokens)(const uint8_t *text, size_t n, dstok__json_state *state, dstok__json_block *out);
 
     /* Copies text[0, len) to out, a backslash and the letter behind it as the byte they stand for ("\n", "\\",
      * ...: the eight of JSON), up to the first backslash with anything else behind it, or with nothing. Returns
@@ -90,7 +98,7 @@ void dstok__classify(const uint8_t *text, size_t n, dstok__classes *out);
 size_t dstok__find_byte(const uint8_t *text, size_t len, const uint8_t *first, size_t n);
 size_t dstok__positions(const uint64_t *words, size_t n, uint32_t *out);
 void dstok__nfc_leads(const uint8_t *text, size_t n, uint64_t *out);
-void dstok__json_masks_of(const uint8_t *text, size_t n, dstok__json_masks *out);
+void dstok__json_tokens(const uint8_t *text, size_t n, dstok__json_state *state, dstok__json_block *out);
 size_t dstok__json_copy(const uint8_t *text, size_t len, uint8_t *out, size_t *n);
 void dstok__find_words(const uint64_t *const *lines, const uint64_t *keys, size_t n, uint64_t *out);
 

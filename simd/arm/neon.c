@@ -155,15 +155,34 @@ static inline uint8x16_t is_blank(uint8x16_t c) {
     return vceqq_u8(c, vqtbl1q_u8(vld1q_u8(dstok__blank_column), column(c)));
 }
 
-static void dstok__json_masks_neon(const uint8_t *text, size_t n, dstok__json_masks *out) {
+static inline uint8x16_t is_letter(uint8x16_t c) {
+    uint8x16_t hash = column(veorq_u8(c, vandq_u8(vshrq_n_u8(c, 4), vdupq_n_u8(1))));
+    return vorrq_u8(vceqq_u8(c, vqtbl1q_u8(vld1q_u8(dstok__letter_hash), hash)), is_quote(c));
+}
+static inline uint8x16_t is_u(uint8x16_t c) {
+    return vceqq_u8(c, vdupq_n_u8('u'));
+}
+static inline uint8x16_t is_hex(uint8x16_t c) {
+    return vtstq_u8(vqtbl1q_u8(vld1q_u8(dstok__hex_row), vshrq_n_u8(c, 4)),
+                    vqtbl1q_u8(vld1q_u8(dstok__hex_column), column(c)));
+}
+
+static void dstok__json_tokens_neon(const uint8_t *text, size_t n, dstok__json_state *state,
+                                    dstok__json_block *out) {
     for (size_t k = 0; k < n; k++) {
         uint8x16x4_t c = vld4q_u8(text + 64 * k);
-        uint64_t control = top_bits(FOUR(is_control, c));
-        out[k].quote = top_bits(FOUR(is_quote, c));
-        out[k].backslash = top_bits(FOUR(is_backslash, c));
-        out[k].control = control;
-        out[k].mark = top_bits(FOUR(is_mark, c)) & ~control;
-        out[k].blank = top_bits(FOUR(is_blank, c));
+        dstok__json_masks m = {
+            .quote = top_bits(FOUR(is_quote, c)),
+            .backslash = top_bits(FOUR(is_backslash, c)),
+            .control = top_bits(FOUR(is_control, c)),
+            .mark = top_bits(FOUR(is_mark, c)),
+            .blank = top_bits(FOUR(is_blank, c)),
+            .letter = top_bits(FOUR(is_letter, c)),
+            .u = top_bits(FOUR(is_u, c)),
+            .hex = top_bits(FOUR(is_hex, c)),
+        };
+        uint64_t escaped = dstok__json_escaped(m.backslash, &state->escaped);
+        dstok__json_block_of(&m, escaped, dstok__prefix_xor(m.quote & ~escaped), state, out + k);
     }
 }
 
@@ -236,7 +255,7 @@ static size_t dstok__utf8_check_neon(const uint8_t *text, size_t len) {
 const dstok__simd dstok__simd_neon = {DSTOK__TIER_NEON,       "neon",
                                       dstok__utf8_check_neon, dstok__classify_neon,
                                       dstok__find_byte_neon,  dstok__positions_neon,
-                                      dstok__nfc_leads_neon,  dstok__json_masks_neon,
+                                      dstok__nfc_leads_neon,  dstok__json_tokens_neon,
                                       dstok__json_copy_neon,  dstok__find_words};
 
 #else

@@ -1,22 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What JSON is made of, and copying of strings, one byte at a time. */
+/* Tokens of JSON, and copying of strings, one byte at a time. */
 #include "../simd.h"
-
-static void json_byte(uint8_t c, uint64_t bit, dstok__json_masks *m) {
-    if (c < 0x20) m->control |= bit;
-    if (c == '"') m->quote |= bit;
-    if (c == '\\') m->backslash |= bit;
-    if (c == '{' || c == '}' || c == '[' || c == ']' || c == ':' || c == ',') m->mark |= bit;
-    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') m->blank |= bit;
-}
-
-void dstok__json_masks_of(const uint8_t *text, size_t n, dstok__json_masks *out) {
-    for (size_t k = 0; k < n; k++, text += 64) {
-        dstok__json_masks m = {0, 0, 0, 0, 0};
-        for (size_t i = 0; i < 64; i++) json_byte(text[i], (uint64_t)1 << i, &m);
-        out[k] = m;
-    }
-}
 
 /* What stands for an escape of two bytes, by its second one; 0 when it is none. */
 static uint8_t escape_of(uint8_t letter) {
@@ -37,6 +21,42 @@ static uint8_t escape_of(uint8_t letter) {
         return '\t';
     default:
         return 0;
+    }
+}
+
+static int is_hex(uint8_t c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f');
+}
+static int is_mark(uint8_t c) {
+    return c == '{' || c == '}' || c == '[' || c == ']' || c == ':' || c == ',';
+}
+static int is_blank(uint8_t c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* One byte of a string, the quote that begins it included. */
+static int is_fault(uint8_t c, int escaped, dstok__json_state *s) {
+    int fault = c < 0x20 || (escaped && c != 'u' && escape_of(c) == 0);
+    if (escaped && c == 'u') s->digits |= 0x1E; /* the four bytes behind this one */
+    return fault;
+}
+
+static void json_byte(uint8_t c, uint64_t bit, dstok__json_state *s, dstok__json_block *out) {
+    int escaped = s->escaped != 0, quote = c == '"' && !escaped;
+    s->escaped = c == '\\' && !escaped;
+    if (quote) s->in_string = ~s->in_string;
+    int run = s->in_string == 0 && !quote && !is_mark(c) && !is_blank(c);
+    if (quote || (s->in_string == 0 && is_mark(c)) || (run && !s->in_run)) out->tokens |= bit;
+    if ((s->digits & 1) != 0 && !is_hex(c)) out->faults |= bit;
+    if (s->in_string != 0 && is_fault(c, escaped, s)) out->faults |= bit;
+    s->digits >>= 1;
+    s->in_run = (uint64_t)run;
+}
+
+void dstok__json_tokens(const uint8_t *text, size_t n, dstok__json_state *state, dstok__json_block *out) {
+    for (size_t k = 0; k < n; k++, text += 64) {
+        out[k] = (dstok__json_block){0, 0};
+        for (size_t i = 0; i < 64; i++) json_byte(text[i], (uint64_t)1 << i, state, out + k);
     }
 }
 

@@ -148,30 +148,52 @@ AVX2 static size_t dstok__positions_avx2(const uint64_t *words, size_t n, uint32
 /* ---- JSON ---- */
 
 typedef struct json_sets { /* of 32 bytes */
-    __m256i quote, backslash, control, mark, blank;
+    __m256i quote, backslash, control, mark, blank, letter, u, hex;
 } json_sets;
 
+/* The place of a byte in dstok__letter_hash. */
+INLINE __m256i letter_hash(__m256i c) {
+    return _mm256_xor_si256(c, _mm256_and_si256(_mm256_srli_epi16(c, 4), _mm256_set1_epi8(1)));
+}
+
 INLINE json_sets json_sets_of(__m256i c) {
-    const __m256i bit5 = _mm256_set1_epi8(0x20), last = _mm256_set1_epi8(0x1F);
+    const __m256i half = _mm256_set1_epi8(0x0F), last = _mm256_set1_epi8(0x1F);
+    __m256i quote = _mm256_cmpeq_epi8(c, _mm256_set1_epi8('"'));
+    __m256i letter = _mm256_cmpeq_epi8(c, _mm256_shuffle_epi8(twice(dstok__letter_hash), letter_hash(c)));
+    __m256i row = _mm256_shuffle_epi8(twice(dstok__hex_row), _mm256_and_si256(_mm256_srli_epi16(c, 4), half));
+    __m256i hex = _mm256_and_si256(row, _mm256_shuffle_epi8(twice(dstok__hex_column), c));
     return (json_sets){
-        .quote = _mm256_cmpeq_epi8(c, _mm256_set1_epi8('"')),
+        .quote = quote,
         .backslash = _mm256_cmpeq_epi8(c, _mm256_set1_epi8('\\')),
         .control = _mm256_cmpeq_epi8(_mm256_max_epu8(c, last), last),
-        .mark =
-            _mm256_cmpeq_epi8(_mm256_or_si256(c, bit5), _mm256_shuffle_epi8(twice(dstok__mark_column), c)),
+        .mark = _mm256_cmpeq_epi8(_mm256_or_si256(c, _mm256_set1_epi8(0x20)),
+                                  _mm256_shuffle_epi8(twice(dstok__mark_column), c)),
         .blank = _mm256_cmpeq_epi8(c, _mm256_shuffle_epi8(twice(dstok__blank_column), c)),
+        .letter = _mm256_or_si256(letter, quote),
+        .u = _mm256_cmpeq_epi8(c, _mm256_set1_epi8('u')),
+        .hex = _mm256_cmpgt_epi8(hex, _mm256_setzero_si256()),
     };
 }
 
-AVX2 static void dstok__json_masks_avx2(const uint8_t *text, size_t n, dstok__json_masks *out) {
+AVX2 static void dstok__json_tokens_avx2(const uint8_t *text, size_t n, dstok__json_state *state,
+                                         dstok__json_block *out) {
+    dstok__json_state now = *state;
     for (size_t k = 0; k < n; k++, text += 64) {
         json_sets s = json_sets_of(load(text)), t = json_sets_of(load(text + 32));
-        out[k].quote = top_bits(s.quote, t.quote);
-        out[k].backslash = top_bits(s.backslash, t.backslash);
-        out[k].control = top_bits(s.control, t.control);
-        out[k].mark = top_bits(s.mark, t.mark) & ~out[k].control;
-        out[k].blank = top_bits(s.blank, t.blank);
+        dstok__json_masks m = {
+            .quote = top_bits(s.quote, t.quote),
+            .backslash = top_bits(s.backslash, t.backslash),
+            .control = top_bits(s.control, t.control),
+            .mark = top_bits(s.mark, t.mark),
+            .blank = top_bits(s.blank, t.blank),
+            .letter = top_bits(s.letter, t.letter),
+            .u = top_bits(s.u, t.u),
+            .hex = top_bits(s.hex, t.hex),
+        };
+        uint64_t escaped = dstok__json_escaped(m.backslash, &now.escaped);
+        dstok__json_block_of(&m, escaped, dstok__prefix_xor(m.quote & ~escaped), &now, out + k);
     }
+    *state = now;
 }
 
 /* A byte of ones for each bit. */
@@ -197,13 +219,12 @@ INLINE uint8_t *put_kept(uint8_t *to, __m128i c, uint32_t kept) {
  * many bytes there are, then how many are done; *stop: no more can be done. Returns which bytes to keep. */
 INLINE uint32_t unescape(__m256i *c, uint32_t backslash, size_t *n, int *stop) {
     uint64_t carry = 0, escaped = dstok__json_escaped(backslash, &carry);
-    __m256i row = _mm256_and_si256(_mm256_srli_epi16(*c, 4), _mm256_set1_epi8(1));
-    __m256i hash = _mm256_xor_si256(*c, row);
+    __m256i hash = letter_hash(*c), plain = _mm256_shuffle_epi8(twice(dstok__plain_hash), hash);
     __m256i letter = _mm256_cmpeq_epi8(*c, _mm256_shuffle_epi8(twice(dstok__letter_hash), hash));
-    __m256i quote = _mm256_cmpeq_epi8(*c, _mm256_set1_epi8('"'));
-    uint32_t good = (uint32_t)_mm256_movemask_epi8(_mm256_or_si256(letter, quote));
+    __m256i quote = _mm256_cmpeq_epi8(*c, _mm256_set1_epi8('"')),
+            u = _mm256_cmpeq_epi8(*c, _mm256_set1_epi8('u'));
+    uint32_t good = (uint32_t)_mm256_movemask_epi8(_mm256_or_si256(_mm256_andnot_si256(u, letter), quote));
     uint32_t bad = (uint32_t)escaped & ~good;
-    __m256i plain = _mm256_shuffle_epi8(twice(dstok__plain_hash), hash);
     *c = _mm256_blendv_epi8(*c, plain, _mm256_and_si256(letter, spread((uint32_t)escaped)));
     if (escaped >> 32 != 0) *n = 31; /* the next 32 bytes begin with this backslash */
     if (bad != 0) *n = (size_t)__builtin_ctz(bad) - 1;
@@ -310,7 +331,7 @@ AVX2 static void dstok__find_words_avx2(const uint64_t *const *lines, const uint
 const dstok__simd dstok__simd_avx2 = {DSTOK__TIER_AVX2,       "avx2",
                                       dstok__utf8_check_avx2, dstok__classify_avx2,
                                       dstok__find_byte_avx2,  dstok__positions_avx2,
-                                      dstok__nfc_leads_avx2,  dstok__json_masks_avx2,
+                                      dstok__nfc_leads_avx2,  dstok__json_tokens_avx2,
                                       dstok__json_copy_avx2,  dstok__find_words_avx2};
 
 #else

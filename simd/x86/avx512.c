@@ -7,7 +7,8 @@
 
 #ifndef DSTOK__AVX512_ELSEWHERE /* a test brings the same instructions as plain code */
 #include <immintrin.h>
-#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
+#define AVX512                                                                                               \
+    __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,pclmul,popcnt")))
 #endif
 #define INLINE static inline __attribute__((always_inline)) AVX512
 
@@ -182,18 +183,37 @@ INLINE __m512i four_times(const uint8_t table[16]) {
     return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)(const void *)table));
 }
 
-AVX512 static void dstok__json_masks_avx512(const uint8_t *text, size_t n, dstok__json_masks *out) {
+/* dstok__prefix_xor: a product without carries, with ones alone. */
+INLINE uint64_t prefix_xor(uint64_t bits) {
+    __m128i ones = _mm_set1_epi8((char)0xFF), product;
+    product = _mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)bits), ones, 0);
+    return (uint64_t)_mm_cvtsi128_si64(product);
+}
+
+AVX512 static void dstok__json_tokens_avx512(const uint8_t *text, size_t n, dstok__json_state *state,
+                                             dstok__json_block *out) {
     const __m512i marks = four_times(dstok__mark_column), blanks = four_times(dstok__blank_column);
+    const __m512i row = four_times(dstok__hex_row), column = four_times(dstok__hex_column);
+    const __m512i letters = four_times(dstok__letter_hash);
+    dstok__json_state now = *state;
     for (size_t k = 0; k < n; k++) {
-        __m512i c = load(text + 64 * k);
-        uint64_t control = _mm512_cmplt_epu8_mask(c, bytes(0x20));
-        out[k].quote = _mm512_cmpeq_epi8_mask(c, bytes('"'));
-        out[k].backslash = _mm512_cmpeq_epi8_mask(c, bytes('\\'));
-        out[k].control = control;
-        out[k].mark =
-            _mm512_cmpeq_epi8_mask(_mm512_or_si512(c, bytes(0x20)), _mm512_shuffle_epi8(marks, c)) & ~control;
-        out[k].blank = _mm512_cmpeq_epi8_mask(c, _mm512_shuffle_epi8(blanks, c));
+        __m512i c = load(text + 64 * k), high = _mm512_and_si512(_mm512_srli_epi16(c, 4), bytes(0x0F));
+        __m512i hash = _mm512_xor_si512(c, _mm512_and_si512(high, bytes(1)));
+        uint64_t quote = _mm512_cmpeq_epi8_mask(c, bytes('"'));
+        dstok__json_masks m = {
+            .quote = quote,
+            .backslash = _mm512_cmpeq_epi8_mask(c, bytes('\\')),
+            .control = _mm512_cmplt_epu8_mask(c, bytes(0x20)),
+            .mark = _mm512_cmpeq_epi8_mask(_mm512_or_si512(c, bytes(0x20)), _mm512_shuffle_epi8(marks, c)),
+            .blank = _mm512_cmpeq_epi8_mask(c, _mm512_shuffle_epi8(blanks, c)),
+            .letter = _mm512_cmpeq_epi8_mask(c, _mm512_shuffle_epi8(letters, hash)) | quote,
+            .u = _mm512_cmpeq_epi8_mask(c, bytes('u')),
+            .hex = _mm512_test_epi8_mask(_mm512_shuffle_epi8(row, high), _mm512_shuffle_epi8(column, c)),
+        };
+        uint64_t escaped = dstok__json_escaped(m.backslash, &now.escaped);
+        dstok__json_block_of(&m, escaped, prefix_xor(m.quote & ~escaped), &now, out + k);
     }
+    *state = now;
 }
 
 /* The escapes of a block: its letters become what they stand for, their backslashes are left out. *n: how many
@@ -315,7 +335,7 @@ AVX512 static void dstok__find_words_avx512(const uint64_t *const *lines, const 
 const dstok__simd dstok__simd_avx512 = {DSTOK__TIER_AVX512,       "avx512",
                                         dstok__utf8_check_avx512, dstok__classify_avx512,
                                         dstok__find_byte_avx512,  dstok__positions_avx512,
-                                        dstok__nfc_leads_avx512,  dstok__json_masks_avx512,
+                                        dstok__nfc_leads_avx512,  dstok__json_tokens_avx512,
                                         dstok__json_copy_avx512,  dstok__find_words_avx512};
 
 #else

@@ -258,37 +258,54 @@ static void test_positions(const dstok__simd *simd) {
 
 /* ---- JSON ---- */
 
-static void check_json_masks(const dstok__simd *simd, const uint8_t *text, size_t n) {
-    static dstok__json_masks want[8];
+static void check_json_tokens(const dstok__simd *simd, const uint8_t *text, size_t n,
+                              const dstok__json_state *from) {
+    static dstok__json_block want[8];
+    dstok__json_state state = *from;
     size_t size = n * sizeof *want;
-    dstok__json_masks_of(text, n, want);
+    dstok__json_tokens(text, n, &state, want);
     for (int end = 0; end < 2; end++) {
         uint8_t *out = at_edge(&out_area, size, end);
+        dstok__json_state now = *from;
         memset(out, end ? 0xAA : 0x55, size);
-        simd->json_masks(text, n, (dstok__json_masks *)(void *)out);
+        simd->json_tokens(text, n, &now, (dstok__json_block *)(void *)out);
         t_checks++;
-        if (memcmp(out, want, size) != 0) report(simd, "json_masks of the first byte", 0, text[0]);
+        if (memcmp(out, want, size) != 0) report(simd, "json_tokens: first byte", n > 0 ? text[0] : 0, 0);
+        if (memcmp(&now, &state, sizeof now) != 0) report(simd, "json_tokens: state", (size_t)now.digits, 0);
     }
 }
 
-static void test_json_masks(const dstok__simd *simd) {
-    static const char few[] = "{}[]:,\"\\ \t\n\r\f\x1A\x1F.a\xFB";
-    for (uint32_t c = 0; c < 256;
-         c++) { /* every byte at every place, between others that are in no mask, or in all */
+static dstok__json_state any_state(void) {
+    return (dstok__json_state){.in_string = 0 - (uint64_t)t_below(&rng, 2),
+                               .escaped = t_below(&rng, 2),
+                               .digits = t_below(&rng, 3) == 0 ? t_below(&rng, 16) : 0,
+                               .in_run = t_below(&rng, 2)};
+}
+
+static void test_json_tokens(const dstok__simd *simd) {
+    static const char few[] = "{}[]:,\"\\ \t\n\r\f\x1A\x1F.a\xFBuuf09AFgG@`/b\\\\u";
+    for (uint32_t c = 0; c < 256; c++) { /* every byte at every place, in all states, in and behind escapes */
         for (size_t at = 0; at < 64; at++) {
             uint8_t *block = at_edge(&in_area, 64, at % 2 == 0);
+            dstok__json_state state = any_state();
             for (size_t i = 0; i < 64; i++) block[i] = c % 2 ? (uint8_t)few[i % (sizeof few - 1)] : 'x';
             block[at] = (uint8_t)c;
-            check_json_masks(simd, block, 1);
+            check_json_tokens(simd, block, 1, &state);
+            if (at > 0) block[at - 1] = '\\';
+            check_json_tokens(simd, block, 1, &state);
+            memset(block, '"', at);
+            if (at > 5) memcpy(block + at - 1 - at % 5, "\\u1234", 1 + at % 5);
+            check_json_tokens(simd, block, 1, &state);
         }
     }
-    for (uint32_t round = 0; round < 2000; round++) {
+    for (uint32_t round = 0; round < 4000; round++) {
         size_t n = t_below(&rng, 6);
         uint8_t *text = at_edge(&in_area, 64 * n, round % 2);
+        dstok__json_state state = any_state();
+        uint32_t part = 2 + t_below(&rng, sizeof few - 2);
         for (size_t i = 0; i < 64 * n; i++)
-            text[i] =
-                (uint8_t)(round % 3 == 0 ? t_below(&rng, 256) : (uint8_t)few[t_below(&rng, sizeof few - 1)]);
-        check_json_masks(simd, text, n);
+            text[i] = (uint8_t)(round % 3 == 0 ? t_below(&rng, 256) : (uint8_t)few[t_below(&rng, part)]);
+        check_json_tokens(simd, text, n, &state);
     }
 }
 
@@ -475,7 +492,7 @@ static void test_tier(const dstok__simd *simd, const char *how) {
     test_nfc_leads(simd);
     test_find(simd);
     test_positions(simd);
-    test_json_masks(simd);
+    test_json_tokens(simd);
     test_json_copy(simd);
     test_utf8(simd);
 }

@@ -3,6 +3,7 @@
 #define SIMDE_ENABLE_NATIVE_ALIASES
 #define SIMDE_NO_NATIVE
 #include <simde/x86/avx512.h>
+#include <simde/x86/clmul.h>
 
 #include "simde_gaps.h"
 
