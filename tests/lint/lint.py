@@ -40,7 +40,7 @@ LAYERS = {  # a file under the key may include files under the values; public he
     "tokenizer": ("tokenizer", "simd", "align", "data"),
     "tools": ("tools",),
 }
-PUBLIC = {"tokenizer/include/dstok": ("version.h", "base.h", "tokenizer.h", "batch.h", "trainer.h", "dstok.h"),
+PUBLIC = {"tokenizer/include/dstok": ("version.h", "base.h", "tokenizer.h", "batch.h", "jsonl.h", "trainer.h", "dstok.h"),
           "align/include/dstok": ("align.h",)}
 EXTERNAL = {  # library headers, by the folder that may use them
     "pcre2.h": ("tokenizer/pretok",), "utf8proc.h": ("tokenizer/text",), "xxhash.h": ("tokenizer/base",),
@@ -124,7 +124,7 @@ def check_sample(rel):
     """The lines of code in the head comment of a public header compile, given a tokenizer `tok`."""
     head = (ROOT / rel).read_text().split("*/")[1]
     code = "\n".join(re.findall(r"^ \*     (.*)$", head, re.M))
-    text = f"#include <dstok/dstok.h>\n#include <stdio.h>\nvoid f(dstok_tokenizer *tok);\nvoid f(dstok_tokenizer *tok) {{{code}\n}}\n"
+    text = f"#include <dstok/dstok.h>\n#include <stdio.h>\nvoid f(dstok_tokenizer *tok);\nvoid f(dstok_tokenizer *tok) {{(void)tok;{code}\n}}\n"
     r = subprocess.run(["cc", "-x", "c", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
                         f"-I{ROOT}/tokenizer/include", f"-I{ROOT}/align/include", "-"], input=text, capture_output=True,
                        text=True)
@@ -150,6 +150,7 @@ def check_headers():
                     if r.returncode:
                         fail(f"<dstok/{name}> does not compile alone in {std}:\n{r.stderr}")
     check_sample("tokenizer/include/dstok/batch.h")
+    check_sample("tokenizer/include/dstok/jsonl.h")
     listed = {n for names in PUBLIC.values() for n in names}
     for folder in PUBLIC:
         for path in (ROOT / folder).glob("*.h"):

@@ -8,6 +8,7 @@
 #include <dstok/tokenizer.h>
 #include <dstok/batch.h>
 #include <dstok/align.h>
+#include <dstok/jsonl.h>
 #include <dstok/trainer.h>
 
 #endif
