@@ -222,6 +222,9 @@ class Lost(CliTest):
         self.assertIn(b"covers: 2, first at standard input:2: byte 5; the vocab", again.stderr)
         again = self.raw("encode", "-v", path, "--input-format", "jsonl", stdin='{"text":"abx"}')
         self.assertIn(b"covers: 1, first at standard input:1: byte 2 of the text; the vocab", again.stderr)
+        for line in ('{"pad":"x","text":"a\\nbx"}', '{"pad":"x","text":"acbx"}'):  # a copy, a view
+            again = self.raw("count", "-v", path, "--input-format", "jsonl", stdin=line)
+            self.assertIn(b"covers: 1, first at standard input:1: byte 3 of the text; the vocab", again.stderr)
         self.assertNotIn(b"covers", self.raw("encode", "-v", path, stdin="ab").stderr)
 
     def test_bytes_without_a_token(self):

@@ -48,6 +48,35 @@ class Jsonl(CliTest):
         for value, kind in (("null", "null"), ("7", "a number"), ("[]", "an array"), ("true", "a boolean")):
             self.bad('{"text":%s}' % value, f'"text" is {kind}, not a string')
 
+    def test_many_keys(self):
+        # more than a reader of the library takes; a key that is empty, or longer than it takes
+        keys = [f"k{i}" for i in range(80)]
+        data = json.dumps({key: "the" for key in keys}) + "\n"
+        for n in (63, 64, 65, 80):
+            self.assertEqual(self.encode(data, "--json-keys", ",".join(keys[:n]), "--offsets", "none"), [{"ids": [THE] * n}])
+        long = "k" * 5000
+        self.assertEqual(self.encode(json.dumps({long: "the"}), "--json-keys", long)[0]["ids"], [THE])
+        self.bad(data, '"" is an object, not a string', "--json-keys", "k1,,k2")
+
+    def test_threads_agree(self):
+        rows = [{"id": i, "pad": "\\\"" * (i % 70), "text": "the\n\"你\"" * (i % 9)} for i in range(3000)]
+        data = "".join(json.dumps(row, ensure_ascii=i % 2 == 0) + "\n" for i, row in enumerate(rows))
+        one = self.out("encode", "--input-format", "jsonl", "--json", "-j1", stdin=data)
+        self.assertEqual([json.loads(line)["id"] for line in one.splitlines()], list(range(3000)))
+        for threads in (2, 5):
+            self.assertEqual(self.out("encode", "--input-format", "jsonl", "--json", f"-j{threads}", stdin=data), one)
+        texts = "".join(row["text"] for row in rows)
+        self.assertEqual(int(self.out("count", "--input-format", "jsonl", stdin=data).split("\t")[1]), len(texts.encode()))
+
+    def test_lines_are_counted(self):
+        data = '{"text":"a"}\n\n\r\n{"text":"b"}\n{"text":"' + "x" * 700000 + '"}\n{"text":5}\n'
+        self.bad(data, "^dstok: standard input:6: byte ")
+        for limit in (1000, 600000):
+            self.assertRegex(self.bad(data, f"input:5: byte 29: the record is longer than {limit}", "--max-record", str(limit))
+                             .stderr.decode(), "longer")
+            notes = self.run_verb("encode", "--input-format", "jsonl", "--max-record", str(limit), "--on-error", "skip", stdin=data)
+            self.assertIn(b"standard input:6: byte 700049: ", notes.stderr)
+
     def test_escapes(self):
         row = self.encode(r'{"text":"\u0000\ud83d\ude00\n\t\"\\\/\b\f\r\u00e9\u4f60"}', "--pieces")[0]
         self.assertEqual(self.lines("decode", "--input-format", "jsonl", stdin=json.dumps(row)),

@@ -18,6 +18,12 @@ struct batch {
     size_t n;
 };
 
+/* What a thread works with. */
+struct tools {
+    dstok_encoder *encoder; /* NULL where none is needed */
+    dstok_jsonl *jsonl; /* NULL where lines of JSON are no input, or its keys are for the careful reader */
+};
+
 struct pool {
     struct cli_run *run;
     struct batch batch;
@@ -29,7 +35,7 @@ struct pool {
     unsigned long round; /* batches given out */
     size_t busy;         /* helpers still in the batch */
     int is_over;
-    dstok_encoder *encoder; /* of the main thread */
+    struct tools tools; /* of the main thread */
 };
 
 static dstok_encoder *new_encoder(const struct cli_run *run) {
@@ -42,6 +48,40 @@ static dstok_encoder *new_encoder(const struct cli_run *run) {
     return enc;
 }
 
+/* A reader for the keys of --json-keys. What it does not take is left to json_in.c, which says why. */
+static dstok_jsonl *new_jsonl(const struct cli_run *run) {
+    dstok_jsonl_options options = DSTOK_JSONL_OPTIONS_INIT;
+    const char *keys[DSTOK_JSONL_MAX_KEYS];
+    char *list, *p;
+    dstok_jsonl *jsonl = NULL;
+
+    if (run->by_lines || run->config->input_format != CLI_JSONL) return NULL;
+    list = p = cli_copy_text(run->config->json_keys);
+    options.keys = keys;
+    options.simd = run->config->simd;
+    while (p != NULL && options.n_keys < DSTOK_JSONL_MAX_KEYS) {
+        char *comma = strchr(p, ',');
+
+        if (comma != NULL) *comma++ = '\0';
+        keys[options.n_keys++] = p;
+        p = comma;
+    }
+    if (p == NULL && dstok_jsonl_new(&options, &jsonl, NULL) == DSTOK_E_NOMEM) cli_no_memory();
+    free(list);
+    return jsonl;
+}
+
+static struct tools new_tools(const struct cli_run *run) {
+    struct tools tools = {new_encoder(run), new_jsonl(run)};
+
+    return tools;
+}
+
+static void free_tools(struct tools *tools) {
+    dstok_encoder_free(tools->encoder);
+    dstok_jsonl_free(tools->jsonl);
+}
+
 static void clear_result(struct cli_record *rec) {
     rec->text.n = rec->id.n = rec->out.n = rec->why.n = 0;
     rec->state = CLI_RECORD_OK;
@@ -52,18 +92,21 @@ static void clear_result(struct cli_record *rec) {
     rec->first_dropped = DSTOK_NO_OFFSET;
 }
 
-static void work(struct pool *p, dstok_encoder *enc) {
+static void work(struct pool *p, const struct tools *tools) {
     size_t i;
 
     while ((i = atomic_fetch_add(&p->next, 1)) < p->batch.n) {
-        clear_result(&p->batch.records[i]);
-        p->run->work(p->run, enc, &p->batch.records[i]);
+        struct cli_record *rec = &p->batch.records[i];
+
+        clear_result(rec);
+        rec->jsonl = tools->jsonl;
+        p->run->work(p->run, tools->encoder, rec);
     }
 }
 
 static void *helper(void *context) {
     struct pool *p = context;
-    dstok_encoder *enc = new_encoder(p->run);
+    struct tools tools = new_tools(p->run);
     unsigned long seen = 0;
 
     (void)pthread_mutex_lock(&p->lock);
@@ -72,12 +115,12 @@ static void *helper(void *context) {
         if (p->is_over) break;
         seen = p->round;
         (void)pthread_mutex_unlock(&p->lock);
-        work(p, enc);
+        work(p, &tools);
         (void)pthread_mutex_lock(&p->lock);
         if (--p->busy == 0) (void)pthread_cond_signal(&p->done);
     }
     (void)pthread_mutex_unlock(&p->lock);
-    dstok_encoder_free(enc);
+    free_tools(&tools);
     return NULL;
 }
 
@@ -107,12 +150,12 @@ static void run_batch(struct pool *p) {
         p->round++;
         (void)pthread_cond_broadcast(&p->wake);
         (void)pthread_mutex_unlock(&p->lock);
-        work(p, p->encoder);
+        work(p, &p->tools);
         (void)pthread_mutex_lock(&p->lock);
         while (p->busy > 0) (void)pthread_cond_wait(&p->done, &p->lock);
         (void)pthread_mutex_unlock(&p->lock);
     } else {
-        work(p, p->encoder);
+        work(p, &p->tools);
     }
 }
 
@@ -207,11 +250,11 @@ int cli_run_records(struct cli_run *run) {
     (void)pthread_mutex_init(&p.lock, NULL);
     (void)pthread_cond_init(&p.wake, NULL);
     (void)pthread_cond_init(&p.done, NULL);
-    p.encoder = new_encoder(run);
+    p.tools = new_tools(run);
     rc = run_all(&p, reader);
     stop_helpers(&p);
     cli_progress(run, 1);
-    dstok_encoder_free(p.encoder);
+    free_tools(&p.tools);
     free_batch(&p.batch);
     cli_reader_free(reader);
     (void)pthread_cond_destroy(&p.wake);

@@ -13,7 +13,7 @@ struct cli_reader {
     const char *separator; /* NULL: an input is one record */
     size_t separator_length;
     size_t max;
-    int is_json;
+    int is_lines, is_json;
 
     size_t next_input;
     struct cli_source *source; /* NULL between inputs */
@@ -37,6 +37,7 @@ struct cli_reader *cli_reader_new(const struct cli_run *run) {
     if (run->by_lines || c->input_format != CLI_TEXT) {
         r->separator = "\n"; /* nothing else ends a line: U+2028 and the like are data */
         r->separator_length = 1;
+        r->is_lines = 1;
     } else if (c->separator.n > 0) {
         r->separator = c->separator.p;
         r->separator_length = c->separator.n;
@@ -89,9 +90,9 @@ static uint64_t count_lines(const char *p, size_t n) {
     return lines;
 }
 
-/* Move the front of the unread bytes. */
+/* Move the front of the unread bytes. Records that are lines hold no line feed. */
 static void consume(struct cli_reader *r, size_t n) {
-    r->line += count_lines(r->buf.p + r->start, n);
+    if (!r->is_lines) r->line += count_lines(r->buf.p + r->start, n);
     r->offset += n;
     r->start += n;
     if (r->seen < r->start) r->seen = r->start;
@@ -207,6 +208,7 @@ static int next_here(struct cli_reader *r, int may_wait, struct cli_record *rec)
         if (at != SIZE_MAX) {
             give_any(r, rec, at - r->start);
             consume(r, r->separator_length);
+            r->line += (uint64_t)r->is_lines;
             return CLI_READ_RECORD;
         }
         if (r->at_end) {

@@ -5,6 +5,8 @@
 
 #include "verbs.h"
 
+#include <dstok/jsonl.h>
+
 #include <stdio.h>
 
 /* What happened to a record. */
@@ -18,7 +20,8 @@ struct cli_record {
     uint64_t offset;    /* byte of the (decompressed) input where it starts */
     int is_too_long;
     /* set by the worker; cleared before */
-    struct cli_buf text; /* jsonl: the string; else unused, the text is raw */
+    dstok_jsonl *jsonl;  /* of the thread that worked on it; NULL: the careful reader takes all lines */
+    struct cli_buf text; /* jsonl: the string, when the careful reader made it */
     struct cli_buf id;   /* jsonl: the id as it stands in the input, empty when there is none */
     struct cli_buf out;  /* what goes to standard output */
     struct cli_buf why;  /* message for a bad or mended record, without the place */
@@ -72,8 +75,11 @@ int cli_reader_next(struct cli_reader *r, int may_wait, struct cli_record *rec);
 /* "FILE:LINE: byte N" of a byte of the record's text (or "... byte N of the text" for jsonl). */
 void cli_record_place(const struct cli_run *run, const struct cli_record *rec, uint64_t offset,
                       struct cli_buf *out);
-/* Text of a record in *text, *n: reads the JSON if it is some. Returns 0, or -1 with rec marked bad. */
+/* Text of a record in *text, *n: reads the JSON if it is some. Valid until the thread's next record.
+ * Returns 0, or -1 with rec marked bad. */
 int cli_record_text(const struct cli_run *run, struct cli_record *rec, const char **text, size_t *n);
+/* The text of a record that cli_record_text gave once, again, when no thread works. */
+void cli_record_text_again(const struct cli_record *rec, const char **text, size_t *n);
 /* Mark a record bad. */
 void cli_record_bad(struct cli_record *rec, const char *format, ...) CLI_PRINTF(2, 3);
 /* Deal with a bad or mended record as --on-error, --max-errors and --reject say. Returns 0 or the exit

@@ -115,12 +115,13 @@ static void add_note(struct note *note, const struct cli_run *run, const struct 
 
 /* A count does not keep spans: the first record with dropped bytes is encoded again, to tell the place. */
 static uint64_t find_dropped(const struct cli_run *run, const struct cli_record *rec) {
-    const char *text = rec->text.n > 0 ? rec->text.p : rec->raw.p;
-    size_t n = rec->text.n > 0 ? rec->text.n : rec->raw.n;
+    const char *text;
+    size_t n;
     dstok_encoder *enc = NULL;
     dstok_tokens t;
     uint64_t place = DSTOK_NO_OFFSET;
 
+    cli_record_text_again(rec, &text, &n);
     if (dstok_encoder_new(run->tok, &enc) != DSTOK_OK) cli_no_memory();
     if (dstok_encode_view(enc, text, n, run->encode, &t, NULL) == DSTOK_OK) place = first_gap(&t, n);
     dstok_encoder_free(enc);
