@@ -29,7 +29,7 @@ static const struct reading {
     {{"text"}, 1, "id", 0},
     {{"text"}, 1, "id", 1},
     {{"a.b"}, 1, "a.id", 0},
-    {{"text", "a", "a.b.c"}, 3, "text", 1},
+    {{"text", "a", "a.b.c"}, 3, "text", 0},
 };
 #define N_READINGS (sizeof readings / sizeof *readings)
 

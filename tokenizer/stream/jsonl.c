@@ -189,39 +189,35 @@ static dstok_status key_fault(fault *f, const dstok__jsonl_want *want, const uin
                        kind_of(text[value.begin]));
 }
 
-/* Appends the inside of a string; the text has room for it. */
-static dstok_status add_string(dstok_jsonl *r, const uint8_t *text, dstok__part value, fault *f) {
-    const uint8_t *inside = text + value.begin + 1;
-    size_t len = value.end - value.begin - 2, n;
-    size_t done =
-        dstok__jsonl_unescape(r->scan.simd, inside, len, r->replace, r->text.data + r->text.len, &n);
+/* Appends the inside of a string without its escapes. */
+static dstok_status add_string(dstok_jsonl *r, const uint8_t *inside, size_t len, fault *f) {
+    size_t n;
+    dstok_status status = dstok__buf_reserve(&r->text, len + 64);
+    if (status != DSTOK_OK) return dstok__fail(f->err, status, 0, 0, "no memory for the text of a line");
+    uint8_t *to = r->text.data + r->text.len;
+    size_t done = dstok__jsonl_unescape(r->scan.simd, inside, len, r->replace, to, &n);
     r->text.len += n;
     if (done == len) return DSTOK_OK;
-    f->where = value.begin + 1 + done;
+    f->where += 1 + done;
     return dstok__fail(f->err, DSTOK_E_FORMAT, 0, 0, "%.6s is half of a surrogate pair", inside + done);
 }
 
 /* The strings of all keys. A single one without escapes is a view of the line. */
 static dstok_status read_text(dstok_jsonl *r, const uint8_t *text, dstok_jsonl_record *out, fault *f) {
-    dstok__part values[DSTOK_JSONL_MAX_KEYS];
-    size_t room = 64;
-    for (size_t k = 0; k < r->n_keys; k++) {
-        values[k] = find(r, text, &r->wants[k]);
-        if (values[k].end == 0 || text[values[k].begin] != '"')
-            return key_fault(f, &r->wants[k], text, values[k]);
-        room += values[k].end - values[k].begin;
-    }
-    const uint8_t *inside = text + values[0].begin + 1;
-    size_t len = values[0].end - values[0].begin - 2;
-    if (r->n_keys == 1 && r->scan.simd->find_byte(inside, len, (const uint8_t *)"\\", 1) == len) {
-        out->text = (const char *)inside;
-        out->n_text = len;
-        return DSTOK_OK;
-    }
     r->text.len = 0;
-    dstok_status status = dstok__buf_reserve(&r->text, room);
-    if (status != DSTOK_OK) return dstok__fail(f->err, status, 0, 0, "no memory for the text of a line");
-    for (size_t k = 0; k < r->n_keys; k++) DSTOK_TRY(add_string(r, text, values[k], f));
+    for (size_t k = 0; k < r->n_keys; k++) {
+        dstok__part value = find(r, text, &r->wants[k]);
+        if (value.end == 0 || text[value.begin] != '"') return key_fault(f, &r->wants[k], text, value);
+        const uint8_t *inside = text + value.begin + 1;
+        size_t len = value.end - value.begin - 2;
+        if (r->n_keys == 1 && r->scan.simd->find_byte(inside, len, (const uint8_t *)"\\", 1) == len) {
+            out->text = (const char *)inside;
+            out->n_text = len;
+            return DSTOK_OK;
+        }
+        f->where = value.begin;
+        DSTOK_TRY(add_string(r, inside, len, f));
+    }
     out->text = (const char *)r->text.data;
     out->n_text = r->text.len;
     return DSTOK_OK;
