@@ -379,6 +379,53 @@ static void test_trimmed(void) {
     free(block);
 }
 
+/* A table of pairs that a search could not end in, or that merges with nobody. */
+static void test_packed(void) {
+    size_t n;
+    uint8_t *block = copy_block(0, &n);
+    dstok__head *h = (dstok__head *)(void *)block;
+    uint64_t *slots = section(block, DSTOK__S_PACKED), cap = h->sections[DSTOK__S_PACKED].n,
+             *last = slots + cap - 1;
+    CHECK(cap >= 8);
+    check_opens(block, n, NULL);
+    uint64_t one = *last, id = h->n_ids - 1, nobody = DSTOK__PACKED_IDS;
+    *last = id << 44 | id << 24;
+    check_opens(block, n, NULL);
+    *last = nobody << 44 | id << 24;
+    check_opens(block, n, "an id of a merge");
+    *last = id << 44 | nobody << 24;
+    check_opens(block, n, "an id of a merge");
+    *last = one;
+    for (uint64_t i = 0; i < cap; i += 8) {
+        slots[i + 6] = id << 44 | 2;
+        slots[i + 7] = id << 44 | 1;
+    }
+    check_opens(block, n, "too full");
+    *last = one;
+    slots[cap - 2] = one;
+    check_opens(block, n, NULL);
+    free(block);
+}
+
+/* Rows and ids of atoms that are not there. */
+static void test_atoms(void) {
+    size_t n;
+    uint8_t *block = copy_block(0, &n);
+    uint16_t *pages = section(block, DSTOK__S_ATOM_PAGES);
+    uint32_t *ids = section(block, DSTOK__S_ATOMS);
+    CHECK_EQ(((dstok__head *)(void *)block)->sections[DSTOK__S_ATOM_PAGES].n, DSTOK__ATOM_PAGES);
+    pages[7] = UINT16_MAX;
+    check_opens(block, n, "the atoms");
+    pages[7] = 0;
+    ids[5] = ((dstok__head *)(void *)block)->n_ids;
+    check_opens(block, n, "the atoms");
+    ids[5] = DSTOK__NO_ID;
+    check_opens(block, n, NULL);
+    ((dstok__head *)(void *)block)->sections[DSTOK__S_ATOM_PAGES].n--;
+    check_opens(block, n, "the tables of atoms");
+    free(block);
+}
+
 /* Two raw bytes that are no character, merged to what is taken apart again: the report names a byte and reads no
  * further. */
 static void test_raw_bytes(void) {
@@ -454,6 +501,8 @@ int main(void) {
     test_mutants();
     test_contradictions();
     test_trimmed();
+    test_packed();
+    test_atoms();
     test_raw_bytes();
     test_default();
     return t_end();

@@ -241,10 +241,14 @@ static dstok_status check_packed(const opening *o) {
     survey lines = {0, 0, 0}, ranks = {0, 0, 0}, ids = {0, 0, 0};
     while (head < n && dstok__packed_goes_on(packed + DSTOK__PACKED_LINE * head)) head++;
     for (size_t i = 0; i < n; i++) look_at(&lines, dstok__packed_goes_on(packed + DSTOK__PACKED_LINE * i), 0);
-    for (size_t i = 0; i < o->t->pairs.cap; i++)
-        look_at(&ranks, packed[i] != DSTOK__PACKED_FREE, (uint32_t)packed[i] & (DSTOK__PACKED_RANKS - 1));
+    for (size_t i = 0; i < o->t->pairs.cap; i++) {
+        bool is_full = packed[i] != DSTOK__PACKED_FREE;
+        uint32_t left = (uint32_t)(packed[i] >> 44), right = (uint32_t)(packed[i] >> 24) & DSTOK__PACKED_IDS;
+        look_at(&ranks, is_full, (uint32_t)packed[i] & (DSTOK__PACKED_RANKS - 1));
+        look_at(&ids, is_full, left > right ? left : right);
+    }
     for (size_t i = 0; i < n_products; i++) look_at(&ids, true, products[i]);
-    if (ids.ids > o->t->head->n_ids) return bad(o, "the product of a merge");
+    if (ids.ids > o->t->head->n_ids) return bad(o, "an id of a merge");
     lines.ids = ranks.ids;
     return judge(o, &lines, head, n, products != NULL ? n_products : o->t->head->n_ids, "pairs");
 }
