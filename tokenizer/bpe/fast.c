@@ -335,12 +335,30 @@ static dstok_status run_window(run *r, size_t at, size_t *blocks, size_t *done) 
 
 /* ---- a text ---- */
 
+/* Bytes without a token, but for those that no UTF-8 has; the first ones to bare. Returns how many there are. */
+static size_t bare_bytes(const dstok_tokenizer *tok, uint8_t bare[DSTOK__FAST_BARE]) {
+    size_t n = 0;
+    for (unsigned i = 0; i < 0xF5; i++) {
+        if (tok->t.head->byte_ids[i] != DSTOK__NO_ID || i == 0xC0 || i == 0xC1) continue;
+        if (n < DSTOK__FAST_BARE) bare[n] = (uint8_t)i;
+        n++;
+    }
+    return n;
+}
+
 bool dstok__fast_knows(const dstok_tokenizer *tok) {
     const dstok__family *family = dstok__pretok_family(tok->pretok);
+    uint8_t bare[DSTOK__FAST_BARE];
     if (family == NULL || family->block == NULL) return false;
     if (!(tok->options & DSTOK__T_PLAIN_ATOMS) || (tok->options & DSTOK__T_UNUSED)) return false;
-    for (unsigned i = 0; i < 256; i++)
-        if (tok->t.head->byte_ids[i] == DSTOK__NO_ID) return false;
+    return bare_bytes(tok, bare) <= DSTOK__FAST_BARE;
+}
+
+bool dstok__fast_takes(const dstok__fast *f, const uint8_t *text, size_t len) {
+    for (size_t i = 0, n; i < f->n_bare; i += n) {
+        n = f->n_bare - i < 4 ? f->n_bare - i : 4;
+        if (f->simd->find_byte(text, len, f->bare + i, n) < len) return false;
+    }
     return true;
 }
 
@@ -350,6 +368,7 @@ dstok_status dstok__fast_new(const dstok_tokenizer *tok, const dstok__simd *simd
     if (*out == NULL) return DSTOK_E_NOMEM;
     (*out)->simd = simd;
     (*out)->block = dstok__pretok_family(tok->pretok)->block;
+    (*out)->n_bare = bare_bytes(tok, (*out)->bare);
     dstok__cache_init(&(*out)->cache, &tok->al, cache_bytes);
     return DSTOK_OK;
 }

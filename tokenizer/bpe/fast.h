@@ -9,12 +9,15 @@
 #include "model.h"
 #include "tiny.h"
 
-#define DSTOK__BATCH 128u /* pieces whose slots are fetched together */
+#define DSTOK__FAST_BARE 8u   /* bytes without a token at most */
+#define DSTOK__BATCH     128u /* pieces whose slots are fetched together */
 
 /* The scratch of one encoder. */
 typedef struct dstok__fast {
     const dstok__simd *simd;
     dstok__block_fn *block;
+    uint8_t bare[DSTOK__FAST_BARE]; /* bytes of UTF-8 without a token */
+    size_t n_bare;
     dstok__cache cache;
     uint64_t pieces[DSTOK__WINDOW];           /* begins of pretokens and cuts */
     uint32_t places[64 * DSTOK__WINDOW + 65]; /* of them, and the end of the last one */
@@ -23,8 +26,11 @@ typedef struct dstok__fast {
     dstok__window window;
 } dstok__fast;
 
-/* Is there a fast way for this tokenizer? A family with masks, and merging from bytes that all have a token. */
+/* Is there a fast way for this tokenizer? A family with masks, and merging from bytes of which nearly all have a token. */
 bool dstok__fast_knows(const dstok_tokenizer *tok);
+
+/* ... and for this text: no byte of it is without a token. */
+bool dstok__fast_takes(const dstok__fast *f, const uint8_t *text, size_t len);
 
 dstok_status dstok__fast_new(const dstok_tokenizer *tok, const dstok__simd *simd, size_t cache_bytes,
                              dstok__fast **out);

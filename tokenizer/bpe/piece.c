@@ -171,6 +171,8 @@ dstok_status dstok__job_fast(job *j, size_t begin, size_t end) {
 /* The same as below where there is a fast way. */
 static dstok_status encode_fast(job *j, size_t begin, size_t end) {
     bool is_shared = j->enc->worker != NULL && dstok__share_pays(j->enc->worker, end - begin);
+    uint64_t from = dstok__job_norm_to_source(j, begin, begin + 1).begin;
+    if (from > j->covered) j->enc->report.n_dropped += from - j->covered;
     DSTOK_TRY(is_shared ? dstok__share_run(j, begin, end) : dstok__job_fast(j, begin, end));
     uint64_t covered = dstok__job_norm_to_source(j, end, end).end;
     if (covered > j->covered) j->covered = covered;
@@ -180,7 +182,9 @@ static dstok_status encode_fast(job *j, size_t begin, size_t end) {
 /* norm[begin, end), free of added tokens: pretokenise and encode. */
 dstok_status dstok__job_plain(job *j, size_t begin, size_t end) {
     if (begin == end) return DSTOK_OK;
-    if (j->enc->fast != NULL && !j->is_slow) return encode_fast(j, begin, end);
+    const dstok__fast *fast = j->enc->fast;
+    if (fast != NULL && !j->is_slow && dstok__fast_takes(fast, j->norm + begin, end - begin))
+        return encode_fast(j, begin, end);
     j->piece_base = begin;
     dstok_status status = dstok__pretok_run(j->tok->pretok, j->enc->scratch, j->norm + begin, end - begin,
                                             begin < j->n_first ? j->n_first - begin : 0, j->no_prefix,
