@@ -234,6 +234,39 @@ static void test_every_code_point(const struct subject *s, const dstok__simd *si
     }
 }
 
+/* Characters of all widths and kinds behind runs that go up to the end of what a window knows. */
+static void test_behind_runs(const struct subject *s, const dstok__simd *simd) {
+    static const char *const first[] = {"\xE3\x81\x82", "a", " ", "!", "\n"};
+    static const char *const last[] = {"b",
+                                       "\xC3\xA9",
+                                       "\xC3\x89",
+                                       "\xCC\x81",
+                                       "\xE3\x81\x82",
+                                       "\xE2\xB1\xAF",
+                                       "\xE0\xA4\xBF",
+                                       "\xE3\x80\x82",
+                                       "\xEF\xBC\x91",
+                                       "\xF0\x9F\x98\x80",
+                                       "\xF0\x9D\x9F\x8E",
+                                       "\xF0\x90\x90\xA8"};
+    static const char runs[] = "Aa1 !\n";
+    uint8_t text[256];
+    for (size_t i = 0; i < (sizeof runs - 1) * 5 * 12; i++) {
+        for (size_t n = 40; n < 200; n++) {
+            const char *begin = first[i % 5], *end = last[i / 5 % 12];
+            size_t len = strlen(begin);
+            memcpy(text, begin, len);
+            memset(text + len, runs[i / 60], n);
+            memcpy(text + len + n, end, strlen(end) + 1);
+            len += n + strlen(end);
+            text[len++] = 'x';
+            bool agreed = agrees(s, simd, text, len, 1) && agrees(s, simd, text, len, 2);
+            CHECK(agreed);
+            if (!agreed) return;
+        }
+    }
+}
+
 static void test_shared_text(const struct subject *s, const dstok__simd *simd, const char *name) {
     const char *path = t_shared(name);
     size_t len;
@@ -263,6 +296,7 @@ int main(int argc, char **argv) {
             n_windows = n_unknown = n_starts = 0;
             test_random(&subjects[i], simd, n);
             test_every_code_point(&subjects[i], simd);
+            test_behind_runs(&subjects[i], simd);
             printf("%-15s %-7s %8llu pretokens, %llu windows, %llu pretokens by the scanner\n",
                    subjects[i].name, simd->name, (unsigned long long)n_starts, (unsigned long long)n_windows,
                    (unsigned long long)n_unknown);
