@@ -111,6 +111,10 @@ static void show_kinds(const dstok__window *w) {
 
 /* ---- the algebra of cl100k ---- */
 
+static uint64_t splits_of(const dstok__kinds *k) {
+    return k->valid & ~(k->blank | k->newline);
+}
+
 /* One block with nothing before it: what cut_block of block_cl100k.c does there, step by step. */
 static uint64_t show_algebra(dstok__window *w) {
     const dstok__kinds *k = &w->blocks[1];
@@ -124,8 +128,7 @@ static uint64_t show_algebra(dstok__window *w) {
     (void)dstok__contractions(w, 0, prefixes & k->quote, true, &forced, &forced_over);
     over = 0;
     uint64_t absorbed = dstok__absorbed(k->newline, rest << 1, &over);
-    uint64_t splits = k->valid & ~(k->blank | k->newline);
-    uint64_t white = dstok__cut_lines_of(w, 0, k->newline & ~absorbed, splits, 0, false, &lines);
+    uint64_t white = dstok__cut_lines_of(w, 0, k->newline & ~absorbed, splits_of, false, &lines);
     uint64_t threes = dstok__cut_threes(&w->blocks[1], &before);
     const named_mask masks[] = {
         {"word", word},         {"rest", rest},     {"words", words},   {"rests", rests},

@@ -38,8 +38,7 @@ static inline uint64_t cut_block(dstok__window *w, size_t i, bool marks, int n, 
     uint64_t starts = rests | (words & ~behind & ~DSTOK__BEFORE(k, blank)) | forced;
 
     uint64_t absorbed = dstok__absorbed(k->newline, rest << 1 | c->rest, &c->absorbed);
-    starts |= dstok__cut_lines_of(w, i, k->newline & ~absorbed, splits_of(k), splits_of(k + 1), is_ascii,
-                                  &c->lines);
+    starts |= dstok__cut_lines_of(w, i, k->newline & ~absorbed, splits_of, is_ascii, &c->lines);
     starts |= n == 1 ? k->number & ~k->tail : dstok__cut_threes(k, &c->numbers);
     c->word = word >> 63;
     c->rest = rest >> 63;

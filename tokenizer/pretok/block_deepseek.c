@@ -58,8 +58,7 @@ static inline uint64_t cut_block(dstok__window *w, size_t i, bool is_ascii, carr
     uint64_t sign = k->sign & ~k->east;
     uint64_t starts = cut_words(w, i, is_ascii, c) | (is_ascii ? 0 : cut_east(w, i));
     uint64_t absorbed = dstok__absorbed(k->newline, k->newline & (sign << 1 | c->sign), &c->absorbed);
-    starts |= dstok__cut_lines_of(w, i, k->newline & ~absorbed, splits_of(k), splits_of(k + 1), is_ascii,
-                                  &c->lines);
+    starts |= dstok__cut_lines_of(w, i, k->newline & ~absorbed, splits_of, is_ascii, &c->lines);
     starts |= dstok__cut_threes(k, &c->numbers);
     c->sign = sign >> 63;
     return starts & k->valid;

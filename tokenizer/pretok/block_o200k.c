@@ -133,8 +133,7 @@ static inline uint64_t cut_block(dstok__window *w, size_t i, bool contractions, 
     uint64_t word = letter | (dstok__marks(k, is_ascii) & ~s.run);
     uint64_t words = word & ~(word << 1 | c->word) & ~behind & ~DSTOK__BEFORE(k, blank) & ~held;
     uint64_t starts = s.begins | words | forced | (cut_case(w, i, word, forced, is_ascii, c) & ~inner);
-    starts |= dstok__cut_lines_of(w, i, k->newline & ~s.absorbed, splits_of(k), splits_of(k + 1), is_ascii,
-                                  &c->lines);
+    starts |= dstok__cut_lines_of(w, i, k->newline & ~s.absorbed, splits_of, is_ascii, &c->lines);
     starts |= n == 1 ? k->number & ~k->tail : dstok__cut_threes(k, &c->numbers);
     c->letter = letter >> 63;
     c->word = word >> 63;

@@ -77,10 +77,11 @@ static inline void dstok__settle(dstok__window *w, const dstok__kinds *k, uint64
 }
 
 /* White space as \s*[\r\n]+|\s+(?!\S)|\s+ cuts it. newline: the line ends that are not part of the pretoken
- * before; splits, splits_next: what does not let go of the blank before it, here and in the next block.
+ * before; splits_of: what does not let go of the blank before it, in a block.
  * Sets nothing in w->starts but takes away begins of earlier blocks. */
-static inline uint64_t dstok__cut_lines_of(dstok__window *w, size_t i, uint64_t newline, uint64_t splits,
-                                           uint64_t splits_next, bool is_ascii, dstok__lines *s) {
+static inline uint64_t dstok__cut_lines_of(dstok__window *w, size_t i, uint64_t newline,
+                                           uint64_t splits_of(const dstok__kinds *k), bool is_ascii,
+                                           dstok__lines *s) {
     const dstok__kinds *k = &w->blocks[i + 1];
     uint64_t blank = k->blank, space = newline | blank;
     if (space == 0) {
@@ -101,7 +102,7 @@ static inline uint64_t dstok__cut_lines_of(dstok__window *w, size_t i, uint64_t 
     }
     s->space = space >> 63;
     s->newline = newline >> 63;
-    return begins | behind | (blank & dstok__next_in(k, splits, splits_next, is_ascii));
+    return begins | behind | (blank & dstok__next_in(k, splits_of(k), splits_of(k + 1), is_ascii));
 }
 
 /* Behind the last block: a begin that still hangs in the air is not known, unless the text ends there. */
