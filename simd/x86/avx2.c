@@ -216,7 +216,8 @@ INLINE uint8_t *put_kept(uint8_t *to, __m128i c, uint32_t kept) {
 }
 
 /* The escapes of 32 bytes: their letters become what they stand for, their backslashes are left out. *n: how
- * many bytes there are, then how many are done; *stop: no more can be done. Returns which bytes to keep. */
+ * many bytes there are, then how many are done; *stop: no more can be done. Returns which bytes to keep.
+ * That *n changes is rare, and must be a branch: the next bytes should not wait for what these hold. */
 INLINE uint32_t unescape(__m256i *c, uint32_t backslash, size_t *n, int *stop) {
     uint64_t carry = 0, escaped = dstok__json_escaped(backslash, &carry);
     __m256i hash = letter_hash(*c), plain = _mm256_shuffle_epi8(twice(dstok__plain_hash), hash);
@@ -224,12 +225,13 @@ INLINE uint32_t unescape(__m256i *c, uint32_t backslash, size_t *n, int *stop) {
     __m256i quote = _mm256_cmpeq_epi8(*c, _mm256_set1_epi8('"')),
             u = _mm256_cmpeq_epi8(*c, _mm256_set1_epi8('u'));
     uint32_t good = (uint32_t)_mm256_movemask_epi8(_mm256_or_si256(_mm256_andnot_si256(u, letter), quote));
-    uint32_t bad = (uint32_t)escaped & ~good;
+    uint64_t bad = escaped & ~(uint64_t)good, kept = ~(backslash & ~escaped);
     *c = _mm256_blendv_epi8(*c, plain, _mm256_and_si256(letter, spread((uint32_t)escaped)));
-    if (escaped >> 32 != 0) *n = 31; /* the next 32 bytes begin with this backslash */
-    if (bad != 0) *n = (size_t)__builtin_ctz(bad) - 1;
-    *stop = bad != 0;
-    return (uint32_t)(~(backslash & ~escaped) & (((uint64_t)1 << *n) - 1));
+    if (__builtin_expect(bad != 0, 0)) { /* bit 32: the next bytes begin with this backslash */
+        *n = (size_t)__builtin_ctzll(bad) - 1;
+        *stop |= *n < 31;
+    }
+    return (uint32_t)kept & (uint32_t)(((uint64_t)1 << *n) - 1);
 }
 
 AVX2 static size_t dstok__json_copy_avx2(const uint8_t *text, size_t len, uint8_t *out, size_t *n) {
@@ -245,11 +247,9 @@ AVX2 static size_t dstok__json_copy_avx2(const uint8_t *text, size_t len, uint8_
             _mm256_storeu_si256((__m256i *)(void *)to, c);
             to += part;
         } else {
-            int is_bad;
-            uint32_t kept = unescape(&c, backslash, &part, &is_bad);
+            uint32_t kept = unescape(&c, backslash, &part, &stop);
             to = put_kept(to, _mm256_castsi256_si128(c), kept);
             to = put_kept(to, _mm256_extracti128_si256(c, 1), kept >> 16);
-            stop |= is_bad;
         }
         i += part;
     }

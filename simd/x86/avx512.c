@@ -217,17 +217,20 @@ AVX512 static void dstok__json_tokens_avx512(const uint8_t *text, size_t n, dsto
 }
 
 /* The escapes of a block: its letters become what they stand for, their backslashes are left out. *n: how many
- * bytes of the block there are, then how many are done; *stop: no more can be done. Returns which bytes to keep. */
+ * bytes of the block there are, then how many are done; *stop: no more can be done. Returns which bytes to keep.
+ * That *n changes is rare, and must be a branch: the next block should not wait for what this one holds. */
 INLINE uint64_t unescape(__m512i *c, uint64_t backslash, const __m512i table[2], size_t *n, int *stop) {
     uint64_t carry = 0, escaped = dstok__json_escaped(backslash, &carry);
     uint64_t low = escaped & ~_mm512_movepi8_mask(*c);
     __m512i letters = _mm512_maskz_permutex2var_epi8(low, table[0], *c, table[1]);
     uint64_t good = _mm512_test_epi8_mask(letters, letters), bad = escaped & ~good;
-    if (carry) *n = 63; /* the next block begins with this backslash */
-    if (bad != 0) *n = (size_t)__builtin_ctzll(bad) - 1;
-    *stop = bad != 0;
+    uint64_t kept = ~(backslash & ~escaped);
     *c = _mm512_mask_mov_epi8(*c, good, letters);
-    return ~(backslash & ~escaped) & (*n < 64 ? ((uint64_t)1 << *n) - 1 : ~(uint64_t)0);
+    if (__builtin_expect((bad | carry) != 0, 0)) {
+        *stop |= bad != 0;
+        *n = bad != 0 ? (size_t)__builtin_ctzll(bad) - 1 : 63; /* the next block begins with its backslash */
+    }
+    return *n < 64 ? kept & (((uint64_t)1 << *n) - 1) : kept;
 }
 
 AVX512 static size_t dstok__json_copy_avx512(const uint8_t *text, size_t len, uint8_t *out, size_t *n) {
@@ -243,11 +246,9 @@ AVX512 static size_t dstok__json_copy_avx512(const uint8_t *text, size_t len, ui
             _mm512_storeu_si512(to, c);
             to += part;
         } else {
-            int is_bad;
-            uint64_t kept = unescape(&c, backslash, table, &part, &is_bad);
+            uint64_t kept = unescape(&c, backslash, table, &part, &stop);
             _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(kept, c));
             to += __builtin_popcountll(kept);
-            stop |= is_bad;
         }
         i += part;
     }
