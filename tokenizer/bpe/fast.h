@@ -26,7 +26,8 @@ typedef struct dstok__fast {
     dstok__window window;
 } dstok__fast;
 
-/* Is there a fast way for this tokenizer? A family with masks, and merging from bytes of which nearly all have a token. */
+/* Is there a fast way for this tokenizer? A family with masks, and merging from bytes of which nearly all
+ * have a token. */
 bool dstok__fast_knows(const dstok_tokenizer *tok);
 
 /* ... and for this text: no byte of it is without a token. */
