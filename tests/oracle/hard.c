@@ -335,3 +335,66 @@ void hard_merges_free(hard_merges *m) {
 fixture hard_fixture(const hard_merges *m) {
     return (fixture){.merges = (const char *const(*)[2])(const void *)m->merges, .n_merges = m->n};
 }
+
+/* ---- files ---- */
+
+char *hard_json_string(const char *text) {
+    char *out = malloc(2 * strlen(text) + 3), *p = out;
+    if (out == NULL) exit(1);
+    *p++ = '"';
+    for (; *text != '\0'; text++) {
+        char c = *text;
+        if (c == '"' || c == '\\' || c == '\n' || c == '\r') *p++ = '\\';
+        *p++ = c == '\n' ? 'n' : c == '\r' ? 'r' : c;
+    }
+    memcpy(p, "\"", 2);
+    return out;
+}
+
+static char *put_base64(char *p, const uint8_t *text, size_t n) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < n; i += 3) {
+        uint32_t three = (uint32_t)text[i] << 16;
+        if (i + 1 < n) three |= (uint32_t)text[i + 1] << 8;
+        if (i + 2 < n) three |= text[i + 2];
+        for (unsigned k = 0; k < 4; k++) *p++ = i + k > n ? '=' : digits[three >> (18 - 6 * k) & 63];
+    }
+    return p;
+}
+
+/* All texts, as a rank file or as a tekken.json has them. Returns how many. */
+static size_t put_texts(const hard_merges *m, char **p, bool is_tekken) {
+    size_t i = 0;
+    for (; i < 256 + m->n; i++) {
+        size_t len = i == 0 ? 1 : strlen(m->texts[i]);
+        if (len == 0) break; /* fewer texts than merges: some gave the same */
+        if (is_tekken) *p += sprintf(*p, "%s{\"rank\":%zu,\"token_bytes\":\"", i > 0 ? "," : "", i);
+        *p = put_base64(*p, (const uint8_t *)m->texts[i], len);
+        *p += is_tekken ? sprintf(*p, "\",\"token_str\":null}") : sprintf(*p, " %zu\n", i);
+    }
+    return i;
+}
+
+char *hard_ranks(const hard_merges *m, size_t *n) {
+    char *out = malloc((256 + m->n) * 110), *p = out;
+    if (out == NULL) exit(1);
+    (void)put_texts(m, &p, false);
+    *n = (size_t)(p - out);
+    return out;
+}
+
+char *hard_tekken(const hard_merges *m, const char *pattern, size_t *n) {
+    static const char specials[] = "[{\"rank\":0,\"token_str\":\"<unk>\",\"is_control\":true},"
+                                   "{\"rank\":1,\"token_str\":\"<s>\",\"is_control\":true}]";
+    char *out = malloc((256 + m->n) * 180 + 4096), *p = out, *quoted = hard_json_string(pattern);
+    if (out == NULL) exit(1);
+    p += sprintf(p, "{\"vocab\":[");
+    size_t n_texts = put_texts(m, &p, true);
+    p += sprintf(p,
+                 "],\"special_tokens\":%s,\"config\":{\"pattern\":%s,\"num_vocab_tokens\":%zu,"
+                 "\"default_vocab_size\":%zu,\"default_num_special_tokens\":2,\"version\":\"v7\"}}",
+                 specials, quoted, n_texts, n_texts + 2);
+    free(quoted);
+    *n = (size_t)(p - out);
+    return out;
+}

@@ -29,4 +29,12 @@ void hard_merges_free(hard_merges *m);
 /* A fixture of these merges; valid as long as they are. */
 fixture hard_fixture(const hard_merges *m);
 
+/* Files in malloc'ed memory of all bytes and the products, in their order: a rank file, and a tekken.json
+ * with a template. */
+char *hard_ranks(const hard_merges *m, size_t *n);
+char *hard_tekken(const hard_merges *m, const char *pattern, size_t *n);
+
+/* A text in quotes, for JSON, in malloc'ed memory. */
+char *hard_json_string(const char *text);
+
 #endif

@@ -366,23 +366,6 @@ static void check_subject(subject *s, size_t n_bytes) {
 
 /* ---- made vocabularies ---- */
 
-static char *json_string(const char *text) {
-    char *out = malloc(2 * strlen(text) + 3), *p = out;
-    if (out == NULL) exit(1);
-    *p++ = '"';
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\') *p++ = '\\';
-        *p++ = *text == '\n' ? 'n' : *text == '\r' ? 'r' : *text;
-        if (*text == '\n' || *text == '\r') {
-            p[0] = p[-1];
-            p[-1] = '\\';
-            p++;
-        }
-    }
-    memcpy(p, "\"", 2);
-    return out;
-}
-
 #define BYTE_LEVEL(use_regex)                                                                                \
     "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":" use_regex "}"
 #define DEEPSEEK_3                                                                                           \
@@ -395,7 +378,7 @@ static char *pre_tokenizer(const char *const *patterns, const char *first, const
     if (out == NULL) exit(1);
     int n = snprintf(out, 1 << 13, "{\"type\":\"Sequence\",\"pretokenizers\":[%s", first);
     for (; *patterns != NULL; patterns++) {
-        char *text = json_string(*patterns);
+        char *text = hard_json_string(*patterns);
         n += snprintf(
             out + n, (size_t)((1 << 13) - n),
             "{\"type\":\"Split\",\"pattern\":{\"Regex\":%s},\"behavior\":\"Isolated\",\"invert\":false},",
@@ -410,28 +393,29 @@ static const char added[] = "sl:<|sys|>\nn:caf\xC3\xA9\nr:[END]\nsw:<|endoftext|
 
 static const struct family {
     const char *name;        /* what the library calls it */
-    const char *pattern;     /* by name, of those that are one pattern; of a rank file where is_ranks */
+    const char *pattern;     /* by name, of those that are one pattern */
     const char *patterns[4]; /* else */
     const char *first, *last;
     const char *normalizer;
-    bool is_ranks;
+    enum { JSON, RANKS, TEKKEN } file;
 } families[] = {
-    {"gpt2", NULL, {NULL}, "", BYTE_LEVEL("true"), NULL, false},
+    {"gpt2", NULL, {NULL}, "", BYTE_LEVEL("true"), NULL, JSON},
     {"smollm",
      NULL,
      {NULL},
      "{\"type\":\"Digits\",\"individual_digits\":true},",
      BYTE_LEVEL("true"),
      NULL,
-     false},
-    {"smollm_split", NULL, {"\\p{N}", NULL}, "", BYTE_LEVEL("true"), NULL, false},
-    {"cl100k", "llama3", {NULL}, "", BYTE_LEVEL("false"), NULL, false},
-    {"cl100k_tiktoken", "cl100k", {NULL}, NULL, NULL, NULL, true},
-    {"qwen2", "qwen2", {NULL}, "", BYTE_LEVEL("false"), "{\"type\":\"NFC\"}", false},
-    {"qwen35", "qwen3.5", {NULL}, "", BYTE_LEVEL("false"), "{\"type\":\"NFC\"}", false},
-    {"o200k", "o200k", {NULL}, "", BYTE_LEVEL("false"), NULL, false},
-    {"o200k", "o200k", {NULL}, NULL, NULL, NULL, true},
-    {"tekken", "tekken", {NULL}, "", BYTE_LEVEL("false"), NULL, false},
+     JSON},
+    {"smollm_split", NULL, {"\\p{N}", NULL}, "", BYTE_LEVEL("true"), NULL, JSON},
+    {"cl100k", "llama3", {NULL}, "", BYTE_LEVEL("false"), NULL, JSON},
+    {"cl100k_tiktoken", "cl100k", {NULL}, NULL, NULL, NULL, RANKS},
+    {"qwen2", "qwen2", {NULL}, "", BYTE_LEVEL("false"), "{\"type\":\"NFC\"}", JSON},
+    {"qwen35", "qwen3.5", {NULL}, "", BYTE_LEVEL("false"), "{\"type\":\"NFC\"}", JSON},
+    {"o200k", "o200k", {NULL}, "", BYTE_LEVEL("false"), NULL, JSON},
+    {"o200k", "o200k", {NULL}, NULL, NULL, NULL, RANKS},
+    {"tekken", "tekken", {NULL}, "", BYTE_LEVEL("false"), NULL, JSON},
+    {"tekken", "tekken", {NULL}, NULL, NULL, NULL, TEKKEN},
     {"deepseek_v3",
      NULL,
      {"\\p{N}{1,3}", "[\xE4\xB8\x80-\xE9\xBE\xA5\xE3\x81\x80-\xE3\x82\x9F\xE3\x82\xA0-\xE3\x83\xBF]+",
@@ -439,7 +423,7 @@ static const struct family {
      "",
      BYTE_LEVEL("false"),
      NULL,
-     false},
+     JSON},
 };
 #define N_FAMILIES (sizeof families / sizeof *families)
 
@@ -455,37 +439,20 @@ static void load(const char *data, size_t n, const char *pattern, uint32_t flags
     exit(1);
 }
 
-/* A rank file of all bytes and of the products, in their order. */
-static char *rank_file(const hard_merges *m, size_t *n) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *out = malloc((256 + m->n) * 110), *p = out;
-    if (out == NULL) exit(1);
-    for (size_t i = 0; i < 256 + m->n; i++) {
-        const uint8_t *text = (const uint8_t *)m->texts[i];
-        size_t len = i == 0 ? 1 : strlen(m->texts[i]);
-        if (len == 0) break; /* fewer texts than merges: some gave the same */
-        for (size_t k = 0; k < len; k += 3) {
-            uint32_t three = (uint32_t)text[k] << 16 | (k + 1 < len ? (uint32_t)text[k + 1] << 8 : 0) |
-                             (k + 2 < len ? text[k + 2] : 0u);
-            for (unsigned c = 0; c < 4; c++) *p++ = k + c > len ? '=' : digits[three >> (18 - 6 * c) & 63];
-        }
-        p += sprintf(p, " %zu\n", i);
-    }
-    *n = (size_t)(p - out);
-    return out;
-}
-
 /* model: more of "model" in the file; without: bytes that get no token. */
 static void check_family(const struct family *f, const hard_merges *m, const char *model, const char *without,
                          const char *what) {
+    static const char *const files[] = {"", ", ranks", ", tekken.json"};
     char name[48];
     const char *one[] = {f->pattern != NULL ? dstok__pattern_by_name(f->pattern) : NULL, NULL};
     subject s = {.name = name};
     size_t n;
-    snprintf(name, sizeof name, "%s%s, %s", f->name, f->is_ranks ? ", ranks" : "", what);
+    snprintf(name, sizeof name, "%s%s, %s", f->name, files[f->file], what);
     char *steps = NULL, *data;
-    if (f->is_ranks) {
-        data = rank_file(m, &n);
+    if (f->file == RANKS) {
+        data = hard_ranks(m, &n);
+    } else if (f->file == TEKKEN) {
+        data = hard_tekken(m, one[0], &n);
     } else {
         fixture file = hard_fixture(m);
         steps = pre_tokenizer(f->pattern != NULL ? one : f->patterns, f->first, f->last);
@@ -496,8 +463,8 @@ static void check_family(const struct family *f, const hard_merges *m, const cha
         file.added = added;
         data = fixture_json(&file, &n);
     }
-    load(data, n, f->is_ranks ? f->pattern : NULL, 0, &s.fast);
-    load(data, n, f->is_ranks ? f->pattern : NULL, DSTOK_LOAD_NO_SCANNER, &s.slow);
+    load(data, n, f->file == RANKS ? f->pattern : NULL, 0, &s.fast);
+    load(data, n, f->file == RANKS ? f->pattern : NULL, DSTOK_LOAD_NO_SCANNER, &s.slow);
     CHECK(dstok__pretok_family(s.fast->pretok) != NULL);
     if (dstok__pretok_family(s.fast->pretok) != NULL)
         CHECK_STR(dstok__pretok_family(s.fast->pretok)->name, f->name);
@@ -506,16 +473,28 @@ static void check_family(const struct family *f, const hard_merges *m, const cha
     free(steps);
 }
 
-#define WITHOUT "\x04\x16\xF1\xF2\xC0\xFF" /* some are in hard text, some in no text */
+/* Bytes that no merge needs: some are in hard text, some in no text. */
+static const char *without(const hard_merges *m, char out[16]) {
+    static const char candidates[] = "\x04\x16\x0B~^|\xF1\xF2\xC0\xFF";
+    size_t n = 0;
+    for (const char *c = candidates; *c != '\0'; c++) {
+        bool is_used = false;
+        for (size_t i = 256; i < 256 + m->n; i++) is_used |= strchr(m->texts[i], *c) != NULL;
+        if (!is_used) out[n++] = *c;
+    }
+    out[n] = '\0';
+    return out;
+}
 
 static void test_made(void) {
     for (size_t i = 0; i < N_FAMILIES; i++) {
         hard_merges m;
+        char bytes[16];
         t_rng rng = {seed + 1000 * i};
         static const char *const models[] = {"\"ignore_merges\":true,", "\"unk_token\":\"a\",", NULL};
         bool is_shuffled = i % 2 == 0;
         hard_merges_make(&m, &rng, 450, is_shuffled);
-        check_family(&families[i], &m, models[i % 3], i % 4 == 3 ? WITHOUT : NULL,
+        check_family(&families[i], &m, models[i % 3], i % 4 == 3 ? without(&m, bytes) : NULL,
                      is_shuffled ? "any order" : "in order");
         hard_merges_free(&m);
     }

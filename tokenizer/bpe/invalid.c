@@ -71,7 +71,7 @@ static size_t unstable_tokens(const job *j) {
     const dstok__sink *out = &j->enc->out;
     size_t k = out->n - j->last_first;
     if (k == 0 || !is_all_blank(j->tok, out->ids[out->n - k])) return k;
-    for (; k < out->n - j->first; k++) {
+    for (; k < out->n - j->n_before; k++) { /* spans and flags of a template may not be there */
         size_t before = out->n - k - 1;
         if (out->flags[before] & (DSTOK_FLAG_ADDED | DSTOK_FLAG_TEMPLATE)) break;
         if (!is_all_blank(j->tok, out->ids[before])) break;
@@ -107,7 +107,7 @@ static dstok_status encode_raw_ranks(job *j, const uint8_t *source, size_t len) 
     DSTOK_TRY(dstok__job_text(j, source, good));
     DSTOK_TRY(look_at_rest(j, source, good, len));
     size_t taken = unstable_tokens(j);
-    while (taken > 0 && taken < out->n - j->first &&
+    while (taken > 0 && taken < out->n - j->n_before &&
            out->spans[out->n - taken - 1].end > out->spans[out->n - taken].begin) {
         taken++; /* a normaliser changed characters that this token and the next came from: back to before them */
     }
