@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Merging against a plain rescan: lengths on both sides of the switch between its two ways, ties, refused and noted
- * products. */
-#include "../../tokenizer/bpe/merge.h"
+/* Merging against a plain rescan: lengths on both sides of the switch between its ways, parts by themselves, ties,
+ * refused and noted products. */
+#include "../../tokenizer/bpe/parts.h"
 #include "../harness/heap.h"
 #include "../harness/t.h"
 
@@ -68,13 +68,34 @@ static void clear(dstok__split *splits) {
     for (size_t i = 0; i < IDS; i++) splits[i] = (dstok__split){UINT32_MAX, UINT32_MAX};
 }
 
-static void check_one(t_rng *rng, dstok__merge_scratch *m, dstok__merge_rules *rules, size_t n) {
+static size_t n_parts, n_given_up;
+
+/* Part by part, where nothing is noted: the same, or given up and nothing changed. */
+static void check_parts(dstok__merge_scratch *m, const dstok__merge_rules *rules, const symbol *start,
+                        size_t n, const symbol *want, size_t want_n) {
+    size_t got_n = 99;
+    if (rules->noted != 0 || n < 2) return;
+    memcpy(m->symbols, start, n * sizeof *start);
+    CHECK_EQ(dstok__merge_parts(m, rules, n, &got_n), DSTOK_OK);
+    bool gave_up = got_n == 0;
+    if (gave_up) {
+        want = start;
+        want_n = n;
+    } else {
+        CHECK_EQ(got_n, want_n);
+    }
+    CHECK((gave_up || got_n == want_n) && memcmp(m->symbols, want, want_n * sizeof *want) == 0);
+    n_given_up += gave_up;
+    n_parts += !gave_up;
+}
+
+static void check_symbols(dstok__merge_scratch *m, dstok__merge_rules *rules, const symbol *start, size_t n) {
     dstok__split want_splits[IDS], splits[IDS];
     symbol *want = malloc((n + 1) * sizeof *want);
     size_t got_n = 99, want_n = n;
-    unsigned alphabet = 1 + t_below(rng, ALPHABET);
-    CHECK_EQ(dstok__merge_reserve(m, n), DSTOK_OK);
-    for (uint32_t i = 0; i < n; i++) want[i] = m->symbols[i] = (symbol){t_below(rng, alphabet), i, i + 1};
+    CHECK_EQ(dstok__merge_reserve(m, n + 1), DSTOK_OK);
+    memcpy(want, start, n * sizeof *want);
+    memcpy(m->symbols, start, n * sizeof *start);
     clear(want_splits);
     clear(splits);
     rules->splits = want_splits;
@@ -82,12 +103,21 @@ static void check_one(t_rng *rng, dstok__merge_scratch *m, dstok__merge_rules *r
     rules->splits = splits;
     CHECK_EQ(dstok__merge_run(m, rules, n, &got_n), DSTOK_OK);
     CHECK_EQ(got_n, want_n);
-    bool same = got_n == want_n && (got_n == 0 || memcmp(m->symbols, want, got_n * sizeof *want) == 0);
+    bool same = got_n == want_n && memcmp(m->symbols, want, got_n * sizeof *want) == 0;
     CHECK(same);
     bool same_splits = rules->noted == 0 || memcmp(splits, want_splits, sizeof splits) == 0;
     CHECK(same_splits);
     if (!same || !same_splits) fprintf(stderr, "n = %zu\n", n);
+    check_parts(m, rules, start, n, want, want_n);
     free(want);
+}
+
+static void check_one(t_rng *rng, dstok__merge_scratch *m, dstok__merge_rules *rules, size_t n) {
+    symbol *start = malloc((n + 1) * sizeof *start);
+    unsigned alphabet = 1 + t_below(rng, ALPHABET);
+    for (uint32_t i = 0; i < n; i++) start[i] = (symbol){t_below(rng, alphabet), i, i + 1};
+    check_symbols(m, rules, start, n);
+    free(start);
 }
 
 static void test_random(void) {
@@ -111,8 +141,10 @@ static void test_random(void) {
         for (size_t n = 0; n < 140; n += n < 4 || (n > 40 && n < 70) ? 1 : 1 + t_below(&rng, 12)) {
             check_one(&rng, &m, &rules, n);
         }
+        if (round % 4 != 3) check_one(&rng, &m, &rules, 140 + t_below(&rng, round % 16 == 0 ? 4000 : 500));
         dstok__pairs_free(&pairs);
     }
+    CHECK(n_parts > 1000);
     dstok__merge_free(&m);
     CHECK_EQ(heap.live, 0);
 }
@@ -131,7 +163,12 @@ static void check_run(const dstok__pairs *p, size_t n, const uint32_t *want, siz
     dstok__merge_init(&m, &dstok__default_alloc);
     CHECK_EQ(dstok__merge_reserve(&m, n), DSTOK_OK);
     for (uint32_t i = 0; i < n; i++) m.symbols[i] = (symbol){0, i, i + 1};
-    CHECK_EQ(dstok__merge_run(&m, &(dstok__merge_rules){.pairs = p}, n, &got), DSTOK_OK);
+    dstok__merge_rules rules = {.pairs = p};
+    if (n > 4 * DSTOK__PART_ROOM) { /* one token of more symbols than are looked at together */
+        CHECK_EQ(dstok__merge_parts(&m, &rules, n, &got), DSTOK_OK);
+        CHECK_EQ(got, 0);
+    }
+    CHECK_EQ(dstok__merge_run(&m, &rules, n, &got), DSTOK_OK);
     CHECK_EQ(got, n_want);
     for (size_t i = 0; i < got && i < n_want; i++) CHECK_EQ(m.symbols[i].id, want[i]);
     dstok__merge_free(&m);
@@ -165,8 +202,37 @@ static void test_doubling(void) {
     dstok__pairs_free(&p);
 }
 
+/* Symbols in rising order, of which the last pair merges first: what the first ones become depends on where the
+ * row ends, however far away that is. */
+static void test_rows(void) {
+    enum { ROW = 95, MOST = 1500 };
+    static symbol start[MOST];
+    t_rng rng = {5};
+    dstok__pairs p;
+    dstok__merge_scratch m;
+    size_t given_up = n_given_up;
+    dstok__merge_init(&m, &dstok__default_alloc);
+    dstok__pairs_init(&p, &dstok__default_alloc);
+    for (uint32_t i = 0; i + 1 < ROW; i++) put(&p, i, i + 1, ROW - i, ROW + i);
+    put(&p, ROW, ROW + 2, 200, 2 * ROW);
+    for (int round = 0; round < 200; round++) {
+        uint8_t flags[IDS] = {0};
+        dstok__merge_rules rules = {.pairs = &p, .flags = flags};
+        uint32_t n = 1 + t_below(&rng, MOST), id = 0, longest = 1 + t_below(&rng, ROW);
+        for (uint32_t i = 0; i < n; i++) {
+            start[i] = (symbol){id, i, i + 1};
+            id = id + 1 == longest || t_below(&rng, 60) == 0 ? t_below(&rng, longest) : id + 1;
+        }
+        check_symbols(&m, &rules, start, n);
+    }
+    CHECK_EQ(n_given_up, given_up);
+    dstok__pairs_free(&p);
+    dstok__merge_free(&m);
+}
+
 int main(void) {
     test_random();
+    test_rows();
     test_known();
     test_doubling();
     return t_end();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Merging: a scan for the lowest rank in short pretokens, a heap with a linked list in long ones. */
-#include "merge.h"
+/* Merging: a scan for the lowest rank in short pretokens, parts in long ones, a heap with a linked list where parts
+ * do not do. */
+#include "parts.h"
 
 #include <string.h>
 
@@ -26,13 +27,12 @@ void dstok__merge_free(dstok__merge_scratch *s) {
     dstok__free(s->al, s->symbols, s->cap * sizeof *s->symbols);
     dstok__free(s->al, s->links, s->cap_links * sizeof *s->links);
     dstok__free(s->al, s->heap, s->cap_heap * sizeof *s->heap);
+    dstok__free(s->al, s->window, s->cap_window * sizeof *s->window);
     *s = (dstok__merge_scratch){.al = s->al};
 }
 
-#define MAX_SYMBOLS ((size_t)1 << 31)
-
 dstok_status dstok__merge_reserve(dstok__merge_scratch *s, size_t n) {
-    return dstok__grow(s->al, (void **)&s->symbols, &s->cap, n, sizeof *s->symbols, MAX_SYMBOLS);
+    return dstok__grow(s->al, (void **)&s->symbols, &s->cap, n, sizeof *s->symbols, DSTOK__MAX_SYMBOLS);
 }
 
 typedef dstok__merge_rules rules;
@@ -160,16 +160,22 @@ static size_t merge_long(dstok__merge_scratch *scratch, const rules *r, size_t n
     return left;
 }
 
-dstok_status dstok__merge_run(dstok__merge_scratch *s, const dstok__merge_rules *r, size_t n, size_t *n_out) {
-    if (n < 2) {
-        *n_out = n;
-    } else if (n <= SHORT) {
-        *n_out = merge_short(s->symbols, r, n);
-    } else {
-        DSTOK_TRY(dstok__grow(s->al, (void **)&s->links, &s->cap_links, n, sizeof *s->links, MAX_SYMBOLS));
-        DSTOK_TRY(
-            dstok__grow(s->al, (void **)&s->heap, &s->cap_heap, 2 * n, sizeof *s->heap, 2 * MAX_SYMBOLS));
-        *n_out = merge_long(s, r, n);
-    }
+static dstok_status merge_all(dstok__merge_scratch *s, const rules *r, size_t n, size_t *n_out) {
+    DSTOK_TRY(dstok__grow(s->al, (void **)&s->links, &s->cap_links, n, sizeof *s->links, DSTOK__MAX_SYMBOLS));
+    DSTOK_TRY(
+        dstok__grow(s->al, (void **)&s->heap, &s->cap_heap, 2 * n, sizeof *s->heap, 2 * DSTOK__MAX_SYMBOLS));
+    *n_out = merge_long(s, r, n);
     return DSTOK_OK;
+}
+
+dstok_status dstok__merge_run(dstok__merge_scratch *s, const dstok__merge_rules *r, size_t n, size_t *n_out) {
+    *n_out = n;
+    if (n < 2) return DSTOK_OK;
+    if (n <= SHORT) {
+        *n_out = merge_short(s->symbols, r, n);
+        return DSTOK_OK;
+    }
+    *n_out = 0;
+    if (r->noted == 0) DSTOK_TRY(dstok__merge_parts(s, r, n, n_out));
+    return *n_out > 0 ? DSTOK_OK : merge_all(s, r, n, n_out);
 }

@@ -24,7 +24,11 @@ typedef struct dstok__merge_scratch {
     size_t cap_links;
     uint64_t *heap;
     size_t cap_heap;
+    uint32_t *window; /* parts.c */
+    size_t cap_window;
 } dstok__merge_scratch;
+
+#define DSTOK__MAX_SYMBOLS ((size_t)1 << 31)
 
 void dstok__merge_init(dstok__merge_scratch *s, const dstok_alloc *al);
 void dstok__merge_free(dstok__merge_scratch *s);
@@ -42,7 +46,7 @@ typedef struct dstok__merge_rules {
 } dstok__merge_rules;
 
 /* Merges s->symbols[0, n) until no pair of neighbours is in the table; *n_out symbols are left, in order.
- * O(n log n) time, O(n) memory; no recursion. */
+ * O(n) time but for vocabularies with very long tokens, O(n log n) in any case; O(n) memory; no recursion. */
 dstok_status dstok__merge_run(dstok__merge_scratch *s, const dstok__merge_rules *rules, size_t n,
                               size_t *n_out);
 
