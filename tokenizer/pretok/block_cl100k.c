@@ -12,11 +12,11 @@ typedef struct carry {
 } carry;
 
 /* What the pattern calls a word, and what is neither that nor a number nor white space. */
-static inline uint64_t word_of(const dstok__kinds *k, bool marks, bool is_ascii) {
+DSTOK__EACH uint64_t word_of(const dstok__kinds *k, bool marks, bool is_ascii) {
     return dstok__letters(k, is_ascii) | (marks ? dstok__marks(k, is_ascii) : 0);
 }
 
-static inline uint64_t rest_of(const dstok__kinds *k, bool marks, bool is_ascii) {
+DSTOK__EACH uint64_t rest_of(const dstok__kinds *k, bool marks, bool is_ascii) {
     return k->sign | k->other | (marks ? 0 : dstok__marks(k, is_ascii));
 }
 
@@ -24,7 +24,7 @@ static inline uint64_t splits_of(const dstok__kinds *k) {
     return k->valid & ~(k->blank | k->newline);
 }
 
-static inline uint64_t cut_block(dstok__window *w, size_t i, bool marks, int n, bool is_ascii, carry *c) {
+DSTOK__EACH uint64_t cut_block(dstok__window *w, size_t i, bool marks, int n, bool is_ascii, carry *c) {
     const dstok__kinds *k = &w->blocks[i + 1];
     uint64_t word = word_of(k, marks, is_ascii), rest = rest_of(k, marks, is_ascii),
              alone = ~DSTOK__BEFORE(k, space);

@@ -16,7 +16,7 @@ static inline uint64_t splits_of(const dstok__kinds *k) {
     return k->valid & ~(k->blank | k->newline | k->number | k->east);
 }
 
-static inline uint64_t word_of(const dstok__kinds *k, bool is_ascii) {
+DSTOK__EACH uint64_t word_of(const dstok__kinds *k, bool is_ascii) {
     uint64_t word = dstok__letters(k, is_ascii) | dstok__marks(k, is_ascii);
     return is_ascii ? word : word & ~k->east;
 }
@@ -34,7 +34,7 @@ static inline uint64_t cut_east(dstok__window *w, size_t i) {
 }
 
 /* Other words, with a blank or another character before them, and what a sign takes along. */
-static inline uint64_t cut_words(dstok__window *w, size_t i, bool is_ascii, carry *c) {
+DSTOK__EACH uint64_t cut_words(dstok__window *w, size_t i, bool is_ascii, carry *c) {
     const dstok__kinds *k = &w->blocks[i + 1];
     uint64_t word = word_of(k, is_ascii), sign = k->sign & ~k->east, ascii = ascii_letters(k);
     uint64_t words = word & ~(word << 1 | c->word) & ~DSTOK__BEFORE(k, blank) & ~DSTOK__BEFORE(k, other);
@@ -53,7 +53,7 @@ static inline uint64_t cut_words(dstok__window *w, size_t i, bool is_ascii, carr
     return starts;
 }
 
-static inline uint64_t cut_block(dstok__window *w, size_t i, bool is_ascii, carry *c) {
+DSTOK__EACH uint64_t cut_block(dstok__window *w, size_t i, bool is_ascii, carry *c) {
     const dstok__kinds *k = &w->blocks[i + 1];
     uint64_t sign = k->sign & ~k->east;
     uint64_t starts = cut_words(w, i, is_ascii, c) | (is_ascii ? 0 : cut_east(w, i));

@@ -5,7 +5,7 @@
 typedef enum numbers { NUMBERS_IN_PATTERN, NUMBERS_ALONE } numbers;
 
 /* What the last blank of a run goes to: any character of the same piece that is no white space. */
-static inline uint64_t splits_of(const dstok__kinds *k, numbers mode) {
+DSTOK__EACH uint64_t splits_of(const dstok__kinds *k, numbers mode) {
     uint64_t all = k->valid & ~(k->blank | k->newline);
     return mode == NUMBERS_ALONE ? all & ~k->number : all;
 }
@@ -17,7 +17,7 @@ typedef struct carry {
 } carry;
 
 /* Begins of runs that take a ' ' before them along. */
-static inline uint64_t cut_runs(dstok__window *w, size_t i, numbers mode, bool is_ascii, carry *c) {
+DSTOK__EACH uint64_t cut_runs(dstok__window *w, size_t i, numbers mode, bool is_ascii, carry *c) {
     const dstok__kinds *k = &w->blocks[i + 1];
     uint64_t letter = dstok__letters(k, is_ascii), rest = k->sign | k->other | dstok__marks(k, is_ascii);
     uint64_t letters = letter & ~(letter << 1 | c->letter), rests = rest & ~(rest << 1 | c->rest);
@@ -35,7 +35,7 @@ static inline uint64_t cut_runs(dstok__window *w, size_t i, numbers mode, bool i
 }
 
 /* \s+(?!\S)|\s+ */
-static inline uint64_t cut_whites(const dstok__kinds *k, numbers mode, bool is_ascii, carry *c) {
+DSTOK__EACH uint64_t cut_whites(const dstok__kinds *k, numbers mode, bool is_ascii, carry *c) {
     uint64_t white = k->blank | k->newline, before = white << 1 | c->white;
     c->white = white >> 63;
     return white & (~before | dstok__next_in(k, splits_of(k, mode), splits_of(k + 1, mode), is_ascii));

@@ -57,8 +57,8 @@ static inline uint64_t look_ahead(dstok__window *w, size_t i, uint64_t capitals)
 
 /* Where a run of letters and marks is cut inside: before a capital behind a small letter. word: it, without
  * the marks that belong to signs. broken: places that no pretoken reaches from the left. */
-static inline uint64_t cut_case(dstok__window *w, size_t i, uint64_t word, uint64_t broken, bool is_ascii,
-                                carry *c) {
+DSTOK__EACH uint64_t cut_case(dstok__window *w, size_t i, uint64_t word, uint64_t broken, bool is_ascii,
+                              carry *c) {
     const dstok__kinds *k = &w->blocks[i + 1];
     uint64_t behind_small = (k->lower << 1 | c->seen) & ~broken;
     if (is_ascii) {
@@ -85,8 +85,7 @@ typedef struct signs {
     uint64_t over;     /* bit 0: ... at the end of the block */
 } signs;
 
-static inline void find_signs(const dstok__kinds *k, uint64_t found, bool is_ascii, const carry *c,
-                              signs *s) {
+DSTOK__EACH void find_signs(const dstok__kinds *k, uint64_t found, bool is_ascii, const carry *c, signs *s) {
     uint64_t alone = ~DSTOK__BEFORE(k, space), next = dstok__letters(k, is_ascii) | dstok__marks(k, is_ascii);
     uint64_t next_behind = dstok__letters(k + 1, is_ascii) | dstok__marks(k + 1, is_ascii);
     s->begins = s->all & ~(s->all << 1 | c->sign) & ~found;
@@ -104,8 +103,8 @@ static inline void find_signs(const dstok__kinds *k, uint64_t found, bool is_asc
 }
 
 /* A slash behind an absorbed line end is absorbed, too, and is no sign then. */
-static inline void settle_signs(dstok__window *w, size_t i, uint64_t found, bool is_ascii, const carry *c,
-                                signs *s) {
+DSTOK__EACH void settle_signs(dstok__window *w, size_t i, uint64_t found, bool is_ascii, const carry *c,
+                              signs *s) {
     const dstok__kinds *k = &w->blocks[i + 1];
     s->all = k->sign | k->other;
     find_signs(k, found, is_ascii, c, s);
@@ -116,8 +115,8 @@ static inline void settle_signs(dstok__window *w, size_t i, uint64_t found, bool
     dstok__limit_to(w, i, slashes ^ (s->absorbed & k->slash));
 }
 
-static inline uint64_t cut_block(dstok__window *w, size_t i, bool contractions, int n, bool is_ascii,
-                                 carry *c) {
+DSTOK__EACH uint64_t cut_block(dstok__window *w, size_t i, bool contractions, int n, bool is_ascii,
+                               carry *c) {
     const dstok__kinds *k = &w->blocks[i + 1];
     uint64_t letter = dstok__letters(k, is_ascii), forced = c->forced, found = 0;
     c->forced = 0;

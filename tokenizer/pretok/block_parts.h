@@ -8,40 +8,25 @@
 
 #include <string.h>
 
-static inline uint64_t dstok__letters(const dstok__kinds *k, bool is_ascii) {
+DSTOK__EACH uint64_t dstok__letters(const dstok__kinds *k, bool is_ascii) {
     return k->upper | k->lower | (is_ascii ? 0 : k->caseless);
 }
 
 /* Marks; none in ASCII. */
-static inline uint64_t dstok__marks(const dstok__kinds *k, bool is_ascii) {
+DSTOK__EACH uint64_t dstok__marks(const dstok__kinds *k, bool is_ascii) {
     return is_ascii ? 0 : k->mark;
 }
 
 /* ---- \p{N}{1,3} ---- */
 
-/* Begins of groups of up to three in runs of numbers, one by one: some of them are above ASCII. */
-static inline uint64_t dstok__count_threes(const dstok__kinds *k, unsigned *before) {
-    uint64_t runs = k->number & ~DSTOK__BEFORE(k, number), starts = 0;
-    for (uint64_t rest = k->number & ~k->tail; rest != 0; rest &= rest - 1) {
-        uint64_t bit = rest & (0 - rest);
-        if ((runs & bit) != 0 || *before == 3) {
-            starts |= bit;
-            *before = 0;
-        }
-        ++*before;
-    }
-    return starts;
-}
-
-/* The same at once where all are ASCII. *before: how many of the run stand behind its last begin at the end of the
- * block before, 0 when it does not go on. */
+/* Begins of groups of up to three in runs of numbers. *before: how many of the run stand behind its last begin at the
+ * end of the block before, 0 when it does not go on. */
 static inline uint64_t dstok__cut_threes(const dstok__kinds *k, unsigned *before) {
     uint64_t number = k->number, starts = number & ~DSTOK__BEFORE(k, number);
     if (number == 0) {
         *before = 0;
     } else if ((number & k->high) != 0) {
         starts = dstok__count_threes(k, before);
-        if (!(number >> 63)) *before = 0;
     } else {
         if (*before != 0) {
             uint64_t upto = ((uint64_t)2 << (3 - *before)) - 1;
@@ -79,9 +64,9 @@ static inline void dstok__settle(dstok__window *w, const dstok__kinds *k, uint64
 /* White space as \s*[\r\n]+|\s+(?!\S)|\s+ cuts it. newline: the line ends that are not part of the pretoken
  * before; splits_of: what does not let go of the blank before it, in a block.
  * Sets nothing in w->starts but takes away begins of earlier blocks. */
-static inline uint64_t dstok__cut_lines_of(dstok__window *w, size_t i, uint64_t newline,
-                                           uint64_t splits_of(const dstok__kinds *k), bool is_ascii,
-                                           dstok__lines *s) {
+DSTOK__EACH uint64_t dstok__cut_lines_of(dstok__window *w, size_t i, uint64_t newline,
+                                         uint64_t splits_of(const dstok__kinds *k), bool is_ascii,
+                                         dstok__lines *s) {
     const dstok__kinds *k = &w->blocks[i + 1];
     uint64_t blank = k->blank, space = newline | blank;
     if (space == 0) {

@@ -113,3 +113,17 @@ void dstok__window_read(dstok__window *w, const dstok__simd *simd, const uint8_t
         }
     }
 }
+
+uint64_t dstok__count_threes(const dstok__kinds *k, unsigned *before) {
+    uint64_t runs = k->number & ~DSTOK__BEFORE(k, number), starts = 0;
+    for (uint64_t rest = k->number & ~k->tail; rest != 0; rest &= rest - 1) {
+        uint64_t bit = rest & (0 - rest);
+        if ((runs & bit) != 0 || *before == 3) {
+            starts |= bit;
+            *before = 0;
+        }
+        ++*before;
+    }
+    if (!(k->number >> 63)) *before = 0;
+    return starts;
+}

@@ -51,7 +51,8 @@ void dstok__window_read(dstok__window *w, const dstok__simd *simd, const uint8_t
                         size_t max);
 
 /* ---- for the functions of the families ---- is_ascii: neither the block nor its neighbours have a byte
- * above ASCII; the compiler then leaves out what is for them. */
+ * above ASCII; the compiler then leaves out what is for them, so what takes it is compiled into each call. */
+#define DSTOK__EACH static inline __attribute__((always_inline))
 
 static inline bool dstok__is_ascii_block(const dstok__kinds *k) {
     return (k[-1].high | k[0].high | k[1].high) == 0;
@@ -63,7 +64,7 @@ static inline bool dstok__is_ascii_block(const dstok__kinds *k) {
 
 /* first bytes of characters whose next character begins in the set: here and behind are the set in this
  * block and in the next. */
-static inline uint64_t dstok__next_in(const dstok__kinds *k, uint64_t here, uint64_t behind, bool is_ascii) {
+DSTOK__EACH uint64_t dstok__next_in(const dstok__kinds *k, uint64_t here, uint64_t behind, bool is_ascii) {
     uint64_t next = (here >> 1 | behind << 63) & ~k->high;
     if (is_ascii) return next;
     next |= (here >> 2 | behind << 62) & k->lead2;
@@ -73,7 +74,7 @@ static inline uint64_t dstok__next_in(const dstok__kinds *k, uint64_t here, uint
 
 /* The characters behind those whose first bytes are in mask; *over takes what falls into the next block,
  * and what fell into this one is in it before. */
-static inline uint64_t dstok__step_over(const dstok__kinds *k, uint64_t mask, uint64_t *over, bool is_ascii) {
+DSTOK__EACH uint64_t dstok__step_over(const dstok__kinds *k, uint64_t mask, uint64_t *over, bool is_ascii) {
     uint64_t one = mask & ~k->high, in = *over;
     *over = mask >> 63;
     if (is_ascii) return in | mask << 1;
@@ -91,6 +92,9 @@ static inline uint64_t dstok__reach(uint64_t from, uint64_t through) {
 static inline uint64_t dstok__flood(uint64_t from, uint64_t through) {
     return dstok__reach(from & through, through) & through;
 }
+
+/* dstok__cut_threes (block_parts.h) where some numbers are above ASCII: one by one. */
+uint64_t dstok__count_threes(const dstok__kinds *k, unsigned *before);
 
 static inline unsigned dstok__low_bit(uint64_t mask) {
     return (unsigned)__builtin_ctzll(mask);
