@@ -51,7 +51,6 @@ static void read_key(walker *w, size_t end) {
     dstok__jsonl_scan *s = w->scan;
     const uint8_t *key = w->text + w->token + 1;
     size_t n = end - w->token - 1;
-    w->is_wanted = false;
     if (n > s->name_cap) return;
     if (n > 0 && memchr(key, '\\', n) != NULL) {
         dstok__jsonl_unescape(s->simd, key, n, true, s->name, &n);
