@@ -45,6 +45,12 @@ static size_t find_four(const dstok__simd *simd, const uint8_t *text, size_t at,
     return simd->find_byte(text + at, len, (const uint8_t *)"\1\2\3\4", 4);
 }
 
+static size_t nfc_leads(const dstok__simd *simd, const uint8_t *text, size_t at, size_t len) {
+    static uint64_t leads[BLOCKS];
+    simd->nfc_leads(text + at, len / 64, leads);
+    return (size_t)leads[0];
+}
+
 /* Inside of a string, as most of the text is. */
 static size_t json_tokens(const dstok__simd *simd, const uint8_t *text, size_t at, size_t len) {
     dstok__json_state state = {~(uint64_t)0, 0, 0, 0};
@@ -137,10 +143,10 @@ typedef struct measured {
     work *f;
     int json; /* of the text as JSON */
 } measured;
-static const measured all[] = {{"classify", classify, 0},      {"positions", positions, 0},
-                               {"utf8_check", utf8_check, 0},  {"find_byte, 1", find_one, 0},
-                               {"find_byte, 4", find_four, 0}, {"json_tokens", json_tokens, 1},
-                               {"json_copy", json_copy, 1}};
+static const measured all[] = {{"classify", classify, 0},       {"positions", positions, 0},
+                               {"utf8_check", utf8_check, 0},   {"find_byte, 1", find_one, 0},
+                               {"find_byte, 4", find_four, 0},  {"nfc_leads", nfc_leads, 0},
+                               {"json_tokens", json_tokens, 1}, {"json_copy", json_copy, 1}};
 #define N_ALL (sizeof all / sizeof *all)
 
 static void windows(const char *name, const uint8_t *text) {
@@ -161,7 +167,7 @@ static void windows(const char *name, const uint8_t *text) {
 static void calls(const char *name, const uint8_t *text) {
     static const size_t lengths[] = {6, 12, 24, 30, 60, 180}; /* whole characters of three bytes, too */
     for (size_t i = 2; i < N_ALL; i++) {
-        if (all[i].f == json_tokens) continue; /* whole blocks only */
+        if (all[i].f == json_tokens || all[i].f == nfc_leads) continue; /* whole blocks only */
         for (size_t j = 0; j < sizeof lengths / sizeof *lengths; j++) {
             double ns[DSTOK__N_TIERS];
             char what[64];
