@@ -17,28 +17,41 @@ typedef struct item {
     uint32_t id, end, product;
 } item;
 
+/* The pair that was looked up last: in runs of one symbol it is the same again. */
+typedef struct memo {
+    uint32_t left, right, rank, product;
+} memo;
+#define NO_PAIR ((memo){UINT32_MAX, UINT32_MAX, DSTOK__NO_RANK, 0})
+
 /* Symbols that are merged together, and the rank of each with the next one. */
 typedef struct window {
+    const dstok__merge_rules *rules;
     size_t n;
-    item *items; /* DSTOK__PART_ROOM of each */
+    memo before, behind; /* pairs of a product with its neighbours */
+    item *items;         /* DSTOK__PART_ROOM of each */
     uint32_t *ranks;
 } window;
 
-static uint32_t look_up(const dstok__merge_rules *r, uint32_t left, uint32_t right, uint32_t *product) {
-    dstok__found p = dstok__pairs_get(r->pairs, left, right);
-    if (r->refused != 0 && p.rank != DSTOK__NO_RANK && (r->flags[p.product] & r->refused))
-        return DSTOK__NO_RANK;
-    *product = p.product;
-    return p.rank;
+static uint32_t look_up(const dstok__merge_rules *r, uint32_t left, uint32_t right, memo *m,
+                        uint32_t *product) {
+    if (m->left != left || m->right != right) {
+        dstok__found p = dstok__pairs_get(r->pairs, left, right);
+        bool refused = r->refused != 0 && p.rank != DSTOK__NO_RANK && (r->flags[p.product] & r->refused);
+        *m = (memo){left, right, refused ? DSTOK__NO_RANK : p.rank, p.product};
+    }
+    *product = m->product;
+    return m->rank;
 }
 
-static void load(window *w, const dstok__merge_rules *r, const dstok__symbol *s, size_t n) {
+static void load(window *w, const dstok__symbol *s, size_t n) {
+    memo m = NO_PAIR;
     w->n = n;
     for (size_t i = 0; i < n; i++) {
         w->items[i].id = s[i].id;
         w->items[i].end = (uint32_t)i + 1;
     }
-    for (size_t i = 0; i + 1 < n; i++) w->ranks[i] = look_up(r, s[i].id, s[i + 1].id, &w->items[i].product);
+    for (size_t i = 0; i + 1 < n; i++)
+        w->ranks[i] = look_up(w->rules, s[i].id, s[i + 1].id, &m, &w->items[i].product);
     w->ranks[n - 1] = DSTOK__NO_RANK;
 }
 
@@ -62,21 +75,23 @@ static size_t find_rank(const window *w, size_t i, uint32_t rank) {
 
 /* Puts the product of symbols i and i + 1 to `to`, which is at most i and follows what was merged before. Returns
  * the lower rank of its two new pairs. */
-static uint32_t join(window *w, const dstok__merge_rules *r, size_t i, size_t to) {
+static uint32_t join(window *w, size_t i, size_t to) {
     uint32_t id = w->items[i].product, left = DSTOK__NO_RANK, right = DSTOK__NO_RANK;
     w->items[to].id = id;
     w->items[to].end = w->items[i + 1].end;
-    if (to > 0) w->ranks[to - 1] = left = look_up(r, w->items[to - 1].id, id, &w->items[to - 1].product);
-    if (i + 2 < w->n) right = look_up(r, id, w->items[i + 2].id, &w->items[to].product);
+    if (to > 0)
+        w->ranks[to - 1] = left =
+            look_up(w->rules, w->items[to - 1].id, id, &w->before, &w->items[to - 1].product);
+    if (i + 2 < w->n) right = look_up(w->rules, id, w->items[i + 2].id, &w->behind, &w->items[to].product);
     w->ranks[to] = right;
     return left < right ? left : right;
 }
 
 /* All merges of one rank, from left to right, up to one that makes a pair which comes first. */
-static void merge_rank(window *w, const dstok__merge_rules *r, uint32_t rank) {
+static void merge_rank(window *w, uint32_t rank) {
     size_t i = find_rank(w, 0, rank), to = i;
     while (i < w->n) {
-        bool goes_on = join(w, r, i, to++) > rank;
+        bool goes_on = join(w, i, to++) > rank;
         i += 2;
         size_t next = goes_on ? find_rank(w, i, rank) : w->n;
         if (next - i > GROUP) {
@@ -93,8 +108,8 @@ static void merge_rank(window *w, const dstok__merge_rules *r, uint32_t rank) {
     w->n = to;
 }
 
-static void merge(window *w, const dstok__merge_rules *r) {
-    for (uint32_t rank; (rank = lowest(w)) != DSTOK__NO_RANK;) merge_rank(w, r, rank);
+static void merge(window *w) {
+    for (uint32_t rank; (rank = lowest(w)) != DSTOK__NO_RANK;) merge_rank(w, rank);
 }
 
 /* ---- tokens: id << 32 | first symbol ---- */
@@ -109,10 +124,9 @@ static void put_tokens(const window *w, size_t from, uint64_t *out) {
 }
 
 /* Do symbols [begin, end) merge to two tokens, the second of which begins at middle? */
-static bool is_seam(window *w, const dstok__merge_rules *r, const dstok__symbol *s, size_t begin,
-                    size_t middle, size_t end) {
-    load(w, r, s + begin, end - begin);
-    merge(w, r);
+static bool is_seam(window *w, const dstok__symbol *s, size_t begin, size_t middle, size_t end) {
+    load(w, s + begin, end - begin);
+    merge(w);
     return w->n == 2 && begin + w->items[0].end == middle;
 }
 
@@ -124,8 +138,7 @@ static size_t end_of_window(size_t from, size_t at, size_t n, size_t longest) {
 }
 
 /* The tokens of s[0, n); 0: given up. */
-static size_t find_tokens(window *w, const dstok__merge_rules *r, const dstok__symbol *s, size_t n,
-                          uint64_t *out) {
+static size_t find_tokens(window *w, const dstok__symbol *s, size_t n, uint64_t *out) {
     size_t n_out = 0, at = 0;
     while (at < n) {
         size_t more = BACK, k = n_out > more ? n_out - more : 0,
@@ -135,13 +148,13 @@ static size_t find_tokens(window *w, const dstok__merge_rules *r, const dstok__s
             if (at - from + STEP > DSTOK__PART_ROOM) return 0;
             if (to == 0) to = end_of_window(from, at, n, last);
             if (to - from > DSTOK__PART_ROOM) return 0;
-            load(w, r, s + from, to - from);
-            merge(w, r);
+            load(w, s + from, to - from);
+            merge(w);
             put_tokens(w, from, out + k);
             n_out = k + w->n;
             size_t end = w->n > 1 ? from + w->items[0].end : to;
             if (k > 0 && end - begin_of(out[k - 1]) > DSTOK__PART_ROOM) return 0;
-            if (k == 0 || is_seam(w, r, s, begin_of(out[k - 1]), from, end)) {
+            if (k == 0 || is_seam(w, s, begin_of(out[k - 1]), from, end)) {
                 at = to;
                 break;
             }
@@ -158,9 +171,13 @@ dstok_status dstok__merge_parts(dstok__merge_scratch *s, const dstok__merge_rule
                           4 * DSTOK__PART_ROOM));
     DSTOK_TRY(
         dstok__grow(s->al, (void **)&s->heap, &s->cap_heap, n, sizeof *s->heap, 2 * DSTOK__MAX_SYMBOLS));
-    window w = {0, (item *)(void *)s->window, s->window + 3 * DSTOK__PART_ROOM};
+    window w = {.rules = rules,
+                .before = NO_PAIR,
+                .behind = NO_PAIR,
+                .items = (item *)(void *)s->window,
+                .ranks = s->window + 3 * DSTOK__PART_ROOM};
     dstok__symbol *symbols = s->symbols;
-    *n_out = find_tokens(&w, rules, symbols, n, s->heap);
+    *n_out = find_tokens(&w, symbols, n, s->heap);
     for (size_t i = 0; i < *n_out; i++) {
         size_t begin = begin_of(s->heap[i]), end = i + 1 < *n_out ? begin_of(s->heap[i + 1]) : n;
         symbols[i] =
