@@ -87,7 +87,8 @@ DSTOK__EACH uint64_t dstok__cut_lines_of(dstok__window *w, size_t i, uint64_t ne
     }
     s->space = space >> 63;
     s->newline = newline >> 63;
-    return begins | behind | (blank & dstok__next_in(k, splits_of(k), splits_of(k + 1), is_ascii));
+    bool narrow = is_ascii || (blank & k->high) == 0; /* blanks of one byte */
+    return begins | behind | (blank & dstok__next_in(k, splits_of(k), splits_of(k + 1), narrow));
 }
 
 /* Behind the last block: a begin that still hangs in the air is not known, unless the text ends there. */
