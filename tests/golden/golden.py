@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The dstok program against ../shared/golden: what the original tokenizers answered to 90 texts for each vocabulary.
 
-Ids and spans under the policies that stand for each reference, template ids, decoded text; and all of it again from the
-compiled .dstok file. Exact spans must be what hull.py works out; those of --offsets hf are the reference's own."""
+Ids and spans under the policies that stand for each reference, template ids, decoded text; ids once more without
+scanners and cuts; and all of it again from the compiled .dstok file. Exact spans must be what hull.py works out; those
+of --offsets hf are the reference's own."""
 import collections
 import functools
 import json
@@ -100,6 +101,7 @@ def check_hugging_face(name, rows, vocab):
     for one, row in zip(common.encode(vocab, texts, "--offsets", "none"), rows):
         if special.intersection(one["ids"]):
             fail(name, row["label"], "special tokens under --special safe", [], one["ids"])
+    check_slow(name, rows, vocab, "parse")
     check_hf_offsets(name, rows, vocab)
     check_decoding(name, rows, vocab, want)
     check_compiled(name, rows, vocab)
@@ -119,6 +121,14 @@ def has_hf_offsets():
     if not known:
         print("  spans in the reference's style: later step")
     return known
+
+
+# ---- the slow way
+
+def check_slow(name, rows, vocab, policy, *args):
+    """Pretoken by pretoken, without exact cuts and without a cache: the same ids."""
+    got = common.encode(vocab, [row["text"] for row in rows], "--no-scanner", "--special", policy, "--offsets", "none", *args)
+    compare(name, rows, "ids without scanner and cuts", [row["ids"] for row in rows], [one["ids"] for one in got])
 
 
 # ---- compiled files
@@ -153,6 +163,7 @@ def check_tiktoken(name, rows, vocab, args, has_specials):
     compare(name, rows, "ids", want, [one["ids"] for one in got])
     compare(name, rows, "byte spans", [row["offsets"] for row in rows], [one["spans"] for one in got])
     compare(name, rows, "decoded", texts, common.decode(vocab, want, "--mode", "replace", *args))
+    check_slow(name, rows, vocab, "plain", *args)
     if has_specials:
         got = common.encode(vocab, texts, "--special", "parse", "--offsets", "none", *args)
         compare(name, rows, "ids with all special tokens allowed",
@@ -201,6 +212,7 @@ def check_mistral(name, rows, vocab, policy):
         compare(name, rows, "byte spans", [row["offsets"] for row in rows], spans)
     compare(name, rows, "decoded", [row.get("decoded", row["text"]) for row in rows],
             common.decode(vocab, want, "--mode", "replace"))
+    check_slow(name, rows, vocab, policy)
     check_compiled(name, rows, vocab)
 
 
@@ -229,6 +241,7 @@ def check_gguf(name, rows, path):
     compare(name + " (GGUF)", rows, "ids", want, [one["ids"] for one in got])
     compare(name + " (GGUF)", rows, "decoded", [row.get("decoded", row["text"]) for row in rows],
             common.decode(path, want, "--mode", "replace"))
+    check_slow(name + " (GGUF)", rows, path, policy)
     check_compiled(name + " (GGUF)", rows, path)
 
 
