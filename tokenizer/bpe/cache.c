@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The cache of an encoder: two slots for each hash, and two beside them. */
-#define _DEFAULT_SOURCE /* madvise */
 #include "cache.h"
-
-#include <sys/mman.h>
 
 #define FIRST_BITS  11u /* 64 KiB of slots to begin with */
 #define FIRST_LONGS ((size_t)1 << 9)
 
-#define LINE ((size_t)64)      /* bytes of a cache line, which a pair of slots fills */
-#define HUGE ((size_t)2 << 20) /* bytes of a large page; many slots begin with one */
+#define LINE ((size_t)64) /* bytes of a cache line, which a pair of slots fills */
 
 static size_t alignment(unsigned bits) {
-    return sizeof(dstok__cached) << bits >= HUGE ? HUGE : LINE;
+    return sizeof(dstok__cached) << bits >= DSTOK__LARGE_PAGE ? DSTOK__LARGE_PAGE : LINE;
 }
 
 static size_t block_size(unsigned bits) {
@@ -82,14 +78,10 @@ static void move_longs(const dstok__cache *c, dstok__cached_long *longs, size_t 
         if (c->longs[i].n_bytes != 0) longs[c->longs[i].hash & (n - 1)] = c->longs[i];
 }
 
-/* The first slot in a block. Slots are met at random: fewer, larger pages save most of the walks through
- * page tables, and most of the faults at first. A hint, before the memory is touched. */
 static dstok__cached *slots_in(void *block, unsigned bits) {
     size_t align = alignment(bits);
     void *slots = (void *)(((uintptr_t)block + align - 1) & ~(uintptr_t)(align - 1));
-#ifdef MADV_HUGEPAGE
-    if (align == HUGE) (void)madvise(slots, sizeof(dstok__cached) << bits, MADV_HUGEPAGE);
-#endif
+    dstok__want_large_pages(slots, sizeof(dstok__cached) << bits);
     return slots;
 }
 
