@@ -486,12 +486,36 @@ static void test_utf8(const dstok__simd *simd) {
 
 /* ---- */
 
+/* Lines of eight, some with free words behind the others; keys that are in any place of them, or in none. */
+static void test_find_words(const dstok__simd *simd) {
+    enum { N = 64 };
+    static uint64_t words[8 * N], keys[N], want[N], got[N];
+    static const uint64_t *lines[N];
+    for (int round = 0; round < 200; round++) {
+        for (size_t i = 0; i < N; i++) {
+            size_t full = t_below(&rng, 9);
+            for (size_t k = 0; k < 8; k++) words[8 * i + k] = k < full ? t_random(&rng) | 1 : UINT64_MAX;
+            lines[i] = words + 8 * i;
+            keys[i] = t_below(&rng, 3) == 0 ? t_random(&rng) >> 24 : lines[i][t_below(&rng, 8)] >> 24;
+            if (t_below(&rng, 4) == 0) keys[i] ^= (uint64_t)1 << t_below(&rng, 40); /* nearly */
+        }
+        size_t n = 1 + t_below(&rng, N);
+        memset(got, 0xAA, sizeof got);
+        memset(want, 0xAA, sizeof want);
+        dstok__find_words(lines, keys, n, want);
+        simd->find_words(lines, keys, n, got);
+        t_checks++;
+        if (memcmp(got, want, sizeof want) != 0) report(simd, "find_words: of lines", n, N);
+    }
+}
+
 static void test_tier(const dstok__simd *simd, const char *how) {
     fprintf(stderr, "%s: %s\n", simd->name, how);
     test_classify(simd);
     test_nfc_leads(simd);
     test_find(simd);
     test_positions(simd);
+    test_find_words(simd);
     test_json_tokens(simd);
     test_json_copy(simd);
     test_utf8(simd);
