@@ -407,6 +407,21 @@ static void test_packed(void) {
     free(block);
 }
 
+/* A template gives ids to the caller as they stand. */
+static void test_template(void) {
+    size_t n;
+    uint8_t *block = copy_block(0, &n);
+    const dstok__head *h = (const dstok__head *)(const void *)block;
+    uint32_t *ids = section(block, DSTOK__S_TEMPLATE);
+    CHECK_EQ(h->sections[DSTOK__S_TEMPLATE].n, 2);
+    CHECK(ids[0] < h->n_ids);
+    ids[0] = h->n_ids - 1;
+    check_opens(block, n, NULL);
+    ids[0] = h->n_ids;
+    check_opens(block, n, "an id of the template");
+    free(block);
+}
+
 /* Rows and ids of atoms that are not there. */
 static void test_atoms(void) {
     size_t n;
@@ -502,6 +517,7 @@ int main(void) {
     test_contradictions();
     test_trimmed();
     test_packed();
+    test_template();
     test_atoms();
     test_raw_bytes();
     test_default();

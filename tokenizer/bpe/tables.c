@@ -195,6 +195,9 @@ static dstok_status check_ids(const opening *o) {
         if (!is_id(o, t->head->byte_ids[i]) || !is_id(o, t->head->fallback_ids[i]))
             return bad(o, "the id of a byte");
     }
+    for (size_t i = 0; i < dstok__tables_n(t, DSTOK__S_TEMPLATE); i++) {
+        if (!is_id(o, t->template[i])) return bad(o, "an id of the template");
+    }
     return is_id(o, t->head->unk_id) ? DSTOK_OK : bad(o, "the id of the unknown token");
 }
 
