@@ -463,6 +463,17 @@ static void test_equal_hashes(void) {
     end(&s);
 }
 
+/* As much as there is: it begins as small as any other, and slots can name all places of the pool. */
+static void test_no_bound(void) {
+    subject s;
+    begin(&s, SIZE_MAX);
+    dstok__cache_grow(&s.cache);
+    CHECK(s.cache.slots != NULL);
+    CHECK(s.cache.max_pool <= UINT32_MAX);
+    CHECK(s.memory.heap.live_bytes < 200000);
+    end(&s);
+}
+
 /* Each allocation fails once, at the first size and at each that follows: all stays as it was. */
 static void test_failing(void) {
     subject s;
@@ -499,6 +510,7 @@ int main(void) {
     test_no_key();
     test_pool();
     test_equal_hashes();
+    test_no_bound();
     test_failing();
     return t_end();
 }

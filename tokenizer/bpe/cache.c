@@ -23,7 +23,8 @@ void dstok__cache_init(dstok__cache *c, const dstok_alloc *al, size_t max) {
     if (slots < block_size(FIRST_BITS)) return;
     c->max_bits = FIRST_BITS;
     while (block_size(c->max_bits + 1) <= slots && c->max_bits < 31) c->max_bits++;
-    c->max_pool = max / 8 / sizeof *c->pool;
+    uint64_t pool = max / 8 / sizeof *c->pool;
+    c->max_pool = pool < UINT32_MAX ? (size_t)pool : UINT32_MAX; /* places in it are numbers of 32 bits */
 }
 
 static size_t longs_for(const dstok__cache *c, unsigned bits) {
