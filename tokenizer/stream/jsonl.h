@@ -18,7 +18,8 @@ typedef struct dstok__jsonl_want {
     const uint8_t *key;
     size_t n;
     dstok__part whole; /* value of the last member with this key */
-    dstok__part inner; /* the last object under a key that `key` begins with, a dot behind it */
+    dstok__part inner; /* the last object under a key that `key` begins with, a dot behind it; none where the
+                          same key comes again with something else */
     size_t inner_n;    /* bytes of that key and the dot */
     size_t covers;     /* of the member that is being read: bytes of `key` that its own covers; 0: none */
 } dstok__jsonl_want;

@@ -71,6 +71,8 @@ static void keep_value(walker *w, size_t end) {
         } else if (w->text[w->value] == '{') {
             want->inner = (dstok__part){w->value, end};
             want->inner_n = want->covers + 1;
+        } else if (want->inner_n == want->covers + 1) { /* of equal keys the last counts */
+            want->inner = (dstok__part){0, 0};
         }
     }
     w->is_wanted = false;

@@ -271,6 +271,8 @@ static struct cli_json find_here(struct cli_json object, const char *key, size_t
         } else if (covered > 0 && value.p[0] == '{') {
             inner = value;
             inner_covered = covered + 1;
+        } else if (covered > 0 && inner_covered == covered + 1) { /* of equal keys the last counts */
+            inner = (struct cli_json){NULL, 0};
         }
         skip_blanks(&s);
         if (s.p < s.end) s.p++; /* ',' */
