@@ -36,18 +36,18 @@ void dstok__unit_break(dstok__worker *w, dstok__unit *units, size_t n) {
     w->unit = &units[n];
 }
 
+static bool fits(const dstok__sink *out, size_t n) {
+    return n <= out->cap_ids && (out->ids_only || (n <= out->cap_spans && n <= out->cap_flags));
+}
+
 /* Room for n tokens in the result. It moves when it grows: nobody may write to it then. */
 static dstok_status reserve(dstok_pool *p, size_t n) {
-    dstok__sink *out = &p->out;
-    bool fits = n <= out->cap_ids && (out->ids_only || (n <= out->cap_spans && n <= out->cap_flags));
-    if (fits) return DSTOK_OK;
-    if (p->call.n_copying > 0) {
-        dstok__pool_wait(p);
-        return reserve(p, n);
-    }
     uint64_t guess = p->call.n_bytes / 4;
-    if (guess > n && guess < SIZE_MAX && dstok__sink_reserve(out, (size_t)guess) == DSTOK_OK) return DSTOK_OK;
-    return dstok__sink_reserve(out, n);
+    while (!fits(&p->out, n) && p->call.n_copying > 0) dstok__pool_wait(p);
+    if (fits(&p->out, n)) return DSTOK_OK;
+    if (guess > n && guess < SIZE_MAX && dstok__sink_reserve(&p->out, (size_t)guess) == DSTOK_OK)
+        return DSTOK_OK;
+    return dstok__sink_reserve(&p->out, n);
 }
 
 static void copy(const dstok__sink *from, const dstok__unit *u, dstok__sink *to) {
