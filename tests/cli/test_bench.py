@@ -146,6 +146,13 @@ class Bench(CliTest):
         table = self.raw("bench", "--budget", "1", "-v", path, stdin=b"the theme").stdout.decode()
         self.assertIn("decoded again", table)
         self.assertNotIn("up to a stage", table)
+        vocab = small_vocabulary()
+        del vocab["model"]["vocab"]["q"]  # a byte without a token: texts that have it are encoded piece by piece
+        path = self.write("bare.json", json.dumps(vocab))
+        for text, missing in ((b"the theme", []), (b"the theme q", FAST)):
+            result = self.raw("bench", "--json", "--budget", "1", "-v", path, stdin=text)
+            stages = json.loads(result.stdout)["stages"]
+            self.assertEqual([key for key in STAGES if stages[key] is None], list(missing))
         row, = self.bench("--no-stages", stdin="the theme")
         self.assertEqual([key for key in STAGES if row["stages"][key] is not None], ["encode", "count", "decode"])
         self.assertGreater(min(row[key] for key in SPEEDS), 0)

@@ -109,10 +109,13 @@ static void check_fails(dstok_encoder *enc, int which, const void *text, size_t 
 }
 
 static void test_wrong_calls(void) {
-    fixture slow = fixture_words;
+    fixture slow = fixture_words, bare = fixture_words;
+    bare.without = "z";
     slow.pre_tokenizer = "{\"type\":\"Whitespace\"}";
-    dstok_tokenizer *tok = fixture_load(&fixture_words, NULL), *slow_tok = fixture_load(&slow, NULL);
-    dstok_encoder *enc = fixture_encoder(tok), *slow_enc = fixture_encoder(slow_tok);
+    dstok_tokenizer *tok = fixture_load(&fixture_words, NULL), *slow_tok = fixture_load(&slow, NULL),
+                    *bare_tok = fixture_load(&bare, NULL);
+    dstok_encoder *enc = fixture_encoder(tok), *slow_enc = fixture_encoder(slow_tok),
+                  *bare_enc = fixture_encoder(bare_tok);
     size_t n = 7;
     CHECK_EQ(dstok_encode_stage(enc, DSTOK_STAGE_UTF8, "a", 1, NULL, NULL), DSTOK_E_INVAL);
     check_fails(NULL, DSTOK_STAGE_UTF8, "a", 1, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "NULL");
@@ -123,15 +126,20 @@ static void test_wrong_calls(void) {
     for (int which = DSTOK_STAGE_UTF8; which <= DSTOK_STAGE_PROBE; which++) {
         check_fails(enc, which, "ab\xFFz", 4, DSTOK_E_UTF8, 2, "0xFF");
         CHECK_EQ(stage(enc, which, NULL, 0), 0);
-        if (which > DSTOK_STAGE_UTF8)
-            check_fails(slow_enc, which, "a", 1, DSTOK_E_STATE, DSTOK_NO_OFFSET, "piece by piece");
+        CHECK(stage(bare_enc, which, (const uint8_t *)"ab", 2) > 0);
+        if (which == DSTOK_STAGE_UTF8) continue;
+        check_fails(slow_enc, which, "a", 1, DSTOK_E_STATE, DSTOK_NO_OFFSET, "piece by piece");
+        check_fails(bare_enc, which, "az", 2, DSTOK_E_STATE, DSTOK_NO_OFFSET, "without a token");
     }
     CHECK_EQ(stage(slow_enc, DSTOK_STAGE_UTF8, (const uint8_t *)"abc", 3), 3);
+    CHECK_EQ(stage(bare_enc, DSTOK_STAGE_UTF8, (const uint8_t *)"abz", 3), 3);
     CHECK_EQ(dstok_count(enc, "hello world", 11, NULL, &n, NULL), DSTOK_OK); /* an encoder as before */
     CHECK_EQ(n, 2);
     dstok_encoder_free(enc);
     dstok_encoder_free(slow_enc);
+    dstok_encoder_free(bare_enc);
     dstok_tokenizer_free(tok);
+    dstok_tokenizer_free(bare_tok);
     dstok_tokenizer_free(slow_tok);
 }
 

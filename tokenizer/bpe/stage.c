@@ -13,7 +13,7 @@ static dstok_status check(const dstok_encoder *enc, int stage, const uint8_t *te
         return dstok__fail(err, DSTOK_E_STATE, DSTOK_NO_OFFSET, 0,
                            "this vocabulary is encoded piece by piece: it has no such stages");
     size_t bad = enc->simd->utf8_check(text, len);
-    if (bad == len && enc->fast != NULL && !dstok__fast_takes(enc->fast, text, len))
+    if (bad == len && stage != DSTOK_STAGE_UTF8 && !dstok__fast_takes(enc->fast, text, len))
         return dstok__fail(err, DSTOK_E_STATE, DSTOK_NO_OFFSET, 0,
                            "this text has bytes without a token: it is encoded piece by piece");
     if (bad == len) return DSTOK_OK;

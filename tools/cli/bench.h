@@ -118,7 +118,7 @@ int bench_encode_range(struct bench_times *t, size_t first, size_t last, double 
 /* Keep the ids of the last call for decoding, and make the crew. Returns 0, or an exit code after a message. */
 int bench_open_crew(struct bench_times *t);
 /* The last DSTOK_STAGE_* that the text has here: 0 when it is no UTF-8, the check alone when the vocabulary has no
- * fast way. */
+ * fast way, or some document. */
 int bench_last_stage(struct bench_times *t);
 int bench_decoded_is_text(const struct bench_times *t);
 void bench_close(struct bench_times *t);

@@ -227,7 +227,7 @@ enum {
     DSTOK_SIMD_BEST = 0, /**< what this machine has */
     DSTOK_SIMD_SCALAR = 1,
     DSTOK_SIMD_AVX2 = 2,   /**< x86-64 with AVX2, BMI1, BMI2, POPCNT */
-    DSTOK_SIMD_AVX512 = 3, /**< ... and AVX-512 F, BW, VL, VBMI, VBMI2 */
+    DSTOK_SIMD_AVX512 = 3, /**< ... and AVX-512 F, BW, VL, VBMI, VBMI2, PCLMULQDQ */
     DSTOK_SIMD_NEON = 4    /**< AArch64 */
 };
 
@@ -273,7 +273,7 @@ DSTOK_API void dstok_encoder_free(dstok_encoder *enc);
  *  cap    [in]  tokens
  *  spans  [out] byte range of each token in text, shape (cap,), or NULL. Spans never decrease; they tile the
  *      text but for what the pattern drops (see the report); pieces of one changed character share its range
- *  flags  [out] DSTOK_FLAG_* of each token, shape (cap,), or NULL
+ *  flags  [out] DSTOK_FLAG_* of each token, shape (cap,), or NULL. With ids_only neither is written to
  *  n      [out] tokens written; on E_SPACE tokens needed
  *  Returns: DSTOK_OK; E_SPACE (arrays unspecified); E_UTF8, E_SPECIAL, E_UNKNOWN (err->offset = byte in
  *      text); E_LIMIT (input too large, regex work limit); E_INVAL (options: struct_size, an unknown policy,
@@ -382,8 +382,9 @@ enum {
  *  taken as it is: no added tokens, no normaliser, no spans. Nothing is kept but what the cache learns.
  *  stage  [in]  DSTOK_STAGE_*
  *  n      [out] how many of what it finds
- *  Returns: DSTOK_OK; E_INVAL (NULL, stage); E_LIMIT; E_STATE (all but DSTOK_STAGE_UTF8: the vocabulary is
- *      encoded pretoken by pretoken and has no such stages); E_UTF8 (err->offset = first bad byte); E_NOMEM.
+ *  Returns: DSTOK_OK; E_INVAL (NULL, stage); E_LIMIT; E_STATE (the vocabulary, or this text, which has a byte
+ *      without a token, is encoded pretoken by pretoken and has no such stages; a vocabulary has the first in
+ *      any case); E_UTF8 (err->offset = first bad byte); E_NOMEM.
  *  Owns: nothing kept.   Threads: safe for distinct enc.   Cost: O(len).   Since: 0.1 */
 DSTOK_API DSTOK_NODISCARD dstok_status dstok_encode_stage(dstok_encoder *enc, int stage, const void *text,
                                                           size_t len, size_t *n, dstok_error *err);
