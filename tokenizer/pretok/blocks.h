@@ -58,9 +58,8 @@ static inline bool dstok__is_ascii_block(const dstok__kinds *k) {
     return (k[-1].high | k[0].high | k[1].high) == 0;
 }
 
-/* A mask moved to the next byte, and by two: what stands before each byte. k points at the block. */
-#define DSTOK__BEFORE(k, mask)  ((k)[0].mask << 1 | (k)[-1].mask >> 63)
-#define DSTOK__BEFORE2(k, mask) ((k)[0].mask << 2 | (k)[-1].mask >> 62)
+/* A mask moved to the next byte: what stands before each byte. k points at the block. */
+#define DSTOK__BEFORE(k, mask) ((k)[0].mask << 1 | (k)[-1].mask >> 63)
 
 /* first bytes of characters whose next character begins in the set: here and behind are the set in this
  * block and in the next. */

@@ -116,12 +116,6 @@ void dstok__pretok_free(dstok__pretok *p) {
 const dstok__family *dstok__pretok_family(const dstok__pretok *p) {
     return p->family;
 }
-size_t dstok__pretok_step_count(const dstok__pretok *p) {
-    return p->n_steps;
-}
-const dstok__step *dstok__pretok_step(const dstok__pretok *p, size_t i) {
-    return &p->steps[i];
-}
 bool dstok__pretok_needs_scratch(const dstok__pretok *p) {
     return p->needs_scratch;
 }

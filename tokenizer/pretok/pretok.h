@@ -83,8 +83,6 @@ dstok_status dstok__pretok_new(const dstok_alloc *al, const dstok__step *steps, 
 void dstok__pretok_free(dstok__pretok *p); /* NULL allowed */
 
 const dstok__family *dstok__pretok_family(const dstok__pretok *p); /* NULL: PCRE2, or no steps at all */
-size_t dstok__pretok_step_count(const dstok__pretok *p);
-const dstok__step *dstok__pretok_step(const dstok__pretok *p, size_t i);
 
 /* A text that a rewriting step made from one piece, for as long as that piece's pretokens are given out. */
 typedef struct dstok__level {
