@@ -248,7 +248,8 @@ dstok_status dstok__dec_token(const dstok__dec *decs, size_t n, const char *key,
     *is_byte = false;
     dstok__buf_init(&other, out->al, out->max);
     dstok_status status = dstok__buf_append(out, key, key_n);
-    for (size_t i = 0; i < n && status == DSTOK_OK && out->len > begin; i++) { /* no step makes text of nothing */
+    /* No step makes text of nothing. */
+    for (size_t i = 0; i < n && status == DSTOK_OK && out->len > begin; i++) {
         is_fused |= decs[i].kind == DSTOK__DEC_FUSE || decs[i].kind == DSTOK__DEC_BYTE_LEVEL;
         if (*is_byte || decs[i].kind == DSTOK__DEC_FUSE) continue;
         other.len = 0;

@@ -17,7 +17,7 @@ typedef enum dstok__dec_kind {
     DSTOK__DEC_SPM, /* SentencePiece's own: `start` 1: one blank (U+2581 in the piece) off the first token, 2: off
                        every token as long as nothing has come out, 0: none; runs of byte tokens that are not
                        UTF-8 are shown character by character */
-    DSTOK__DEC_CTC        /* pattern = pad token, content = word delimiter; `flag`: clean up */
+    DSTOK__DEC_CTC /* pattern = pad token, content = word delimiter; `flag`: clean up */
 } dstok__dec_kind;
 
 typedef struct dstok__dec {

@@ -75,7 +75,8 @@ static const dstok__family o200k = {"o200k", dstok__scan_o200k, dstok__block_o20
 static const dstok__family tekken = {"tekken", dstok__scan_tekken, dstok__block_tekken};
 static const dstok__family deepseek_v3 = {"deepseek_v3", dstok__scan_deepseek_v3, dstok__block_deepseek_v3};
 static const dstok__family smollm = {"smollm", dstok__scan_smollm, dstok__block_smollm};
-static const dstok__family smollm_split = {"smollm_split", dstok__scan_smollm_split, dstok__block_smollm_split};
+static const dstok__family smollm_split = {"smollm_split", dstok__scan_smollm_split,
+                                           dstok__block_smollm_split};
 
 /* Families of one pattern. Each of these patterns matches at every place of every text, so no gaps exist. */
 static const struct known_pattern {

@@ -226,8 +226,7 @@ int cli_vocab_load(const struct cli_config *c, const char *name, dstok_tokenizer
     if (rc == 0) {
         status = path.n > 0 ? dstok_tokenizer_load(cli_buf_string(&path), &options, out, &err)
                             : dstok_tokenizer_load_default(&options, out, &err);
-        if (status != DSTOK_OK)
-            rc = load_failed(path.n > 0 ? path.p : "default", c->pattern, &err, status);
+        if (status != DSTOK_OK) rc = load_failed(path.n > 0 ? path.p : "default", c->pattern, &err, status);
     }
     cli_buf_free(&path);
     return rc;
