@@ -97,16 +97,23 @@ static bool is_expected_error(dstok_status status, const dstok_pool *pool, const
            strcmp(err->text, text) == 0;
 }
 
+/* dstok_pool_report, of documents that were only counted, too. */
+static bool has_report(const dstok_pool *pool, size_t doc) {
+    const dstok_report *r = dstok_pool_report(pool, doc);
+    return r != NULL && same(r, &want.reports[doc], 1, sizeof *r);
+}
+
 static bool counts_right(dstok_pool *pool, const dstok_encode_options *options) {
     uint64_t counts[MAX_DOCS + 1] = {0}, total = 4711;
     dstok_error err = {.status = DSTOK_OK};
     counts[n_docs] = 4711;
     dstok_status status = dstok_pool_count(pool, docs, n_docs, options, counts, &total, &err);
     if (want.status != DSTOK_OK)
-        return total == 4711 && counts[0] == (n_docs == 0 ? 4711 : 0) &&
+        return total == 4711 && counts[0] == (n_docs == 0 ? 4711 : 0) && dstok_pool_report(pool, 0) == NULL &&
                is_expected_error(status, pool, &err);
     bool good = status == DSTOK_OK && total == want.offsets[n_docs] && counts[n_docs] == 4711;
-    for (size_t i = 0; i < n_docs; i++) good = good && counts[i] == want.offsets[i + 1] - want.offsets[i];
+    for (size_t i = 0; i < n_docs; i++)
+        good = good && counts[i] == want.offsets[i + 1] - want.offsets[i] && has_report(pool, i);
     return good;
 }
 

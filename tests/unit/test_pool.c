@@ -72,6 +72,10 @@ static void test_wrong_calls(const dstok_tokenizer *tok, size_t n_threads) {
     CHECK_EQ(b.n_docs, 2);
     CHECK_EQ(b.offsets[2], 1);
     CHECK_EQ(dstok_pool_count(pool, docs, 2, NULL, NULL, NULL, NULL), DSTOK_OK);
+    CHECK_EQ(dstok_pool_report(pool, 1)->first_unknown, DSTOK_NO_OFFSET);
+    CHECK(dstok_pool_report(pool, 2) == NULL);
+    CHECK_EQ(dstok_pool_count(pool, docs, 2, &options, NULL, NULL, NULL), DSTOK_E_INVAL);
+    CHECK(dstok_pool_report(pool, 0) == NULL);
     dstok_pool_free(pool);
 }
 

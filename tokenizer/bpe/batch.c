@@ -42,7 +42,7 @@ bool dstok__pool_documents(dstok__worker *w, size_t first, size_t last) {
             return false;
         }
         p->offsets[w->doc + 1] = w->doc_n;
-        if (c->want != DSTOK__WANT_COUNT) p->reports[w->doc] = w->enc->report;
+        p->reports[w->doc] = w->enc->report;
     }
     return true;
 }
@@ -94,8 +94,7 @@ static dstok_status prepare(dstok_pool *p) {
     size_t n = p->call.n_docs;
     DSTOK_TRY(dstok__grow(p->al, (void **)&p->offsets, &p->cap_offsets, n + 1, sizeof *p->offsets, SIZE_MAX));
     p->offsets[0] = 0;
-    if (p->call.want != DSTOK__WANT_COUNT)
-        DSTOK_TRY(dstok__grow(p->al, (void **)&p->reports, &p->cap_reports, n, sizeof *p->reports, SIZE_MAX));
+    DSTOK_TRY(dstok__grow(p->al, (void **)&p->reports, &p->cap_reports, n, sizeof *p->reports, SIZE_MAX));
     return make_blocks(p);
 }
 
@@ -109,7 +108,10 @@ static dstok_status run(dstok_pool *p, dstok_error *err) {
         return dstok__fail(err, status, DSTOK_NO_OFFSET, 0, "out of memory for %zu documents", c->n_docs);
     dstok__pool_run(p);
     p->failed = atomic_load(&c->failed);
-    if (p->failed == SIZE_MAX) return DSTOK_OK;
+    if (p->failed == SIZE_MAX) {
+        p->n_reports = c->n_docs;
+        return DSTOK_OK;
+    }
     return dstok__fail(err, c->err.status, c->err.offset, c->err.line, "document %zu: %s", p->failed,
                        c->err.text);
 }
@@ -127,6 +129,7 @@ static dstok_status start(dstok_pool *p, const dstok_doc *docs, size_t n_docs,
     p->call =
         (dstok__call){.docs = docs, .n_docs = n_docs, .options = options, .want = want, .failed = SIZE_MAX};
     p->failed = SIZE_MAX;
+    p->n_reports = 0;
     return DSTOK_OK;
 }
 
@@ -174,4 +177,8 @@ dstok_status dstok_pool_count(dstok_pool *p, const dstok_doc *docs, size_t n_doc
 
 size_t dstok_pool_failed(const dstok_pool *p) {
     return p->failed;
+}
+
+const dstok_report *dstok_pool_report(const dstok_pool *p, size_t doc) {
+    return doc < p->n_reports ? &p->reports[doc] : NULL;
 }

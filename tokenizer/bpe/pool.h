@@ -83,6 +83,7 @@ struct dstok_pool {
     pid_t process;       /* that made it */
     atomic_flag is_busy; /* a call runs */
     size_t failed;       /* of the last call */
+    size_t n_reports;    /* ... */
 
     pthread_mutex_t lock;
     pthread_cond_t wake;    /* threads between calls wait for it */

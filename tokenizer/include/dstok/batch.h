@@ -128,6 +128,10 @@ DSTOK_API DSTOK_NODISCARD dstok_status dstok_pool_count(dstok_pool *pool, const 
  *  Since: 0.1 */
 DSTOK_API size_t dstok_pool_failed(const dstok_pool *pool);
 
+/** What dstok_encode_report would say of a document of the last call, which encoded or counted; NULL where there is
+ *  no such document or that call failed. Valid until the pool's next call or its end.   Since: 0.1 */
+DSTOK_API const dstok_report *dstok_pool_report(const dstok_pool *pool, size_t doc);
+
 #ifdef __cplusplus
 }
 #endif
