@@ -3,11 +3,11 @@
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
 
+#include "crew.h"
 #include "verbs.h"
 
 #include <dstok/batch.h>
 
-#include <stdatomic.h>
 #include <sys/types.h>
 
 enum {
@@ -64,16 +64,17 @@ struct bench_worker {
     size_t bad_doc;
 };
 
+typedef dstok_status bench_work(struct bench_worker *w, size_t doc);
+
 struct bench_crew {
     const dstok_tokenizer *tok;
     int simd;                     /* DSTOK_SIMD_* of its encoders */
     struct bench_worker *workers; /* the first is the main thread's */
     size_t n_workers;
-    struct bench_threads *threads; /* how they are told what to do */
-    void *context;                 /* of the pass */
+    struct cli_crew *threads;
+    bench_work *work; /* of the pass */
+    void *context;    /* ... */
 };
-
-typedef dstok_status bench_work(struct bench_worker *w, size_t doc);
 
 /* Make the threads and an encoder for each. Returns the first failure. */
 dstok_status bench_crew_start(struct bench_crew *c, size_t n_threads);

@@ -2,52 +2,9 @@
 /* Passes over documents on one or more threads that live as long as the measurement. */
 #include "bench.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-struct bench_threads {
-    pthread_t *handles;
-    size_t n; /* running */
-    pthread_mutex_t lock;
-    pthread_cond_t wake, done;
-    unsigned long round; /* passes given out */
-    size_t busy;         /* threads that are still in the pass */
-    int is_over;
-    bench_work *work;
-    atomic_size_t next; /* document to take */
-    size_t last;
-};
-
-static void work_on(struct bench_worker *w) {
-    struct bench_threads *t = w->crew->threads;
-    size_t i;
-
-    while (w->status == DSTOK_OK && (i = atomic_fetch_add(&t->next, 1)) < t->last) {
-        w->bad_doc = i;
-        w->status = t->work(w, i);
-    }
-}
-
-static void *thread_main(void *context) {
-    struct bench_worker *w = context;
-    struct bench_threads *t = w->crew->threads;
-    unsigned long seen = 0;
-
-    (void)pthread_mutex_lock(&t->lock);
-    for (;;) {
-        while (t->round == seen && !t->is_over) (void)pthread_cond_wait(&t->wake, &t->lock);
-        if (t->is_over) break;
-        seen = t->round;
-        (void)pthread_mutex_unlock(&t->lock);
-        work_on(w);
-        (void)pthread_mutex_lock(&t->lock);
-        if (--t->busy == 0) (void)pthread_cond_signal(&t->done);
-    }
-    (void)pthread_mutex_unlock(&t->lock);
-    return NULL;
-}
 
 /* The failure that comes first in the text: the same one for every number of threads. */
 static const struct bench_worker *failed_worker(const struct bench_crew *c) {
@@ -86,58 +43,35 @@ static void cannot_start(size_t n_threads) {
 }
 
 dstok_status bench_crew_start(struct bench_crew *c, size_t n_threads) {
-    struct bench_threads *t = c->threads = cli_alloc(sizeof *t);
-    dstok_status status;
-    size_t i;
+    dstok_status status = make_workers(c, n_threads);
 
-    memset(t, 0, sizeof *t);
-    atomic_init(&t->next, 0);
-    (void)pthread_mutex_init(&t->lock, NULL);
-    (void)pthread_cond_init(&t->wake, NULL);
-    (void)pthread_cond_init(&t->done, NULL);
-    t->handles = cli_alloc(n_threads * sizeof *t->handles);
-    status = make_workers(c, n_threads);
-    for (i = 1; i < n_threads && status == DSTOK_OK; i++, t->n++)
-        if (pthread_create(&t->handles[i], NULL, thread_main, &c->workers[i]) != 0) cannot_start(n_threads);
+    c->threads = cli_crew_new(n_threads);
+    if (status == DSTOK_OK && cli_crew_start(c->threads) < n_threads) cannot_start(n_threads);
     return status;
 }
 
 void bench_crew_stop(struct bench_crew *c) {
-    struct bench_threads *t = c->threads;
     size_t i;
 
-    if (t == NULL) return;
-    (void)pthread_mutex_lock(&t->lock);
-    t->is_over = 1;
-    (void)pthread_cond_broadcast(&t->wake);
-    (void)pthread_mutex_unlock(&t->lock);
-    for (i = 1; i <= t->n; i++) (void)pthread_join(t->handles[i], NULL);
+    cli_crew_free(c->threads);
     for (i = 0; i < c->n_workers; i++) {
         dstok_encoder_free(c->workers[i].enc);
         cli_buf_free(&c->workers[i].bytes);
     }
-    (void)pthread_cond_destroy(&t->wake);
-    (void)pthread_cond_destroy(&t->done);
-    (void)pthread_mutex_destroy(&t->lock);
-    free(t->handles);
-    free(t);
     free(c->workers);
 }
 
-const struct bench_worker *bench_crew_run(struct bench_crew *c, bench_work *work, size_t n) {
-    struct bench_threads *t = c->threads;
+static void work_on(void *context, size_t worker, size_t i) {
+    struct bench_crew *c = context;
+    struct bench_worker *w = &c->workers[worker];
 
-    (void)pthread_mutex_lock(&t->lock);
-    t->work = work;
-    t->last = n;
-    atomic_store(&t->next, 0);
-    t->busy = t->n;
-    t->round++;
-    (void)pthread_cond_broadcast(&t->wake);
-    (void)pthread_mutex_unlock(&t->lock);
-    work_on(&c->workers[0]);
-    (void)pthread_mutex_lock(&t->lock);
-    while (t->busy > 0) (void)pthread_cond_wait(&t->done, &t->lock);
-    (void)pthread_mutex_unlock(&t->lock);
+    if (w->status != DSTOK_OK) return;
+    w->bad_doc = i;
+    w->status = c->work(w, i);
+}
+
+const struct bench_worker *bench_crew_run(struct bench_crew *c, bench_work *work, size_t n) {
+    c->work = work;
+    cli_crew_run(c->threads, n, work_on, c);
     return failed_worker(c);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs records through their work in batches, on several threads, and hands the results on in order. */
+#include "crew.h"
 #include "record.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,22 +19,16 @@ struct batch {
 
 /* What a thread works with. */
 struct tools {
+    int is_made;
     dstok_encoder *encoder; /* NULL where none is needed */
     dstok_jsonl *jsonl; /* NULL where lines of JSON are no input, or its keys are for the careful reader */
 };
 
-struct pool {
+struct pipeline {
     struct cli_run *run;
     struct batch batch;
-    atomic_size_t next; /* record to take */
-    size_t n_threads;   /* helpers that are running */
-    pthread_t *threads;
-    pthread_mutex_t lock;
-    pthread_cond_t wake, done;
-    unsigned long round; /* batches given out */
-    size_t busy;         /* helpers still in the batch */
-    int is_over;
-    struct tools tools; /* of the main thread */
+    struct cli_crew *crew;
+    struct tools *tools; /* of each thread */
 };
 
 static dstok_encoder *new_encoder(const struct cli_run *run) {
@@ -71,15 +64,26 @@ static dstok_jsonl *new_jsonl(const struct cli_run *run) {
     return jsonl;
 }
 
-static struct tools new_tools(const struct cli_run *run) {
-    struct tools tools = {new_encoder(run), new_jsonl(run)};
+/* Each thread makes its own when it first works. */
+static const struct tools *tools_of(struct pipeline *p, size_t worker) {
+    struct tools *tools = &p->tools[worker];
 
+    if (!tools->is_made) {
+        tools->encoder = new_encoder(p->run);
+        tools->jsonl = new_jsonl(p->run);
+        tools->is_made = 1;
+    }
     return tools;
 }
 
-static void free_tools(struct tools *tools) {
-    dstok_encoder_free(tools->encoder);
-    dstok_jsonl_free(tools->jsonl);
+static void free_tools(struct pipeline *p) {
+    size_t i;
+
+    for (i = 0; i < cli_crew_size(p->crew); i++) {
+        dstok_encoder_free(p->tools[i].encoder);
+        dstok_jsonl_free(p->tools[i].jsonl);
+    }
+    free(p->tools);
 }
 
 static void clear_result(struct cli_record *rec) {
@@ -92,36 +96,14 @@ static void clear_result(struct cli_record *rec) {
     rec->first_dropped = DSTOK_NO_OFFSET;
 }
 
-static void work(struct pool *p, const struct tools *tools) {
-    size_t i;
+static void work(void *context, size_t worker, size_t i) {
+    struct pipeline *p = context;
+    struct cli_record *rec = &p->batch.records[i];
+    const struct tools *tools = tools_of(p, worker);
 
-    while ((i = atomic_fetch_add(&p->next, 1)) < p->batch.n) {
-        struct cli_record *rec = &p->batch.records[i];
-
-        clear_result(rec);
-        rec->jsonl = tools->jsonl;
-        p->run->work(p->run, tools->encoder, rec);
-    }
-}
-
-static void *helper(void *context) {
-    struct pool *p = context;
-    struct tools tools = new_tools(p->run);
-    unsigned long seen = 0;
-
-    (void)pthread_mutex_lock(&p->lock);
-    for (;;) {
-        while (p->round == seen && !p->is_over) (void)pthread_cond_wait(&p->wake, &p->lock);
-        if (p->is_over) break;
-        seen = p->round;
-        (void)pthread_mutex_unlock(&p->lock);
-        work(p, &tools);
-        (void)pthread_mutex_lock(&p->lock);
-        if (--p->busy == 0) (void)pthread_cond_signal(&p->done);
-    }
-    (void)pthread_mutex_unlock(&p->lock);
-    free_tools(&tools);
-    return NULL;
+    clear_result(rec);
+    rec->jsonl = tools->jsonl;
+    p->run->work(p->run, tools->encoder, rec);
 }
 
 /* Threads wanted, the main one included. */
@@ -129,45 +111,6 @@ static size_t wanted_threads(const struct cli_config *c) {
     long cores = c->threads ? (long)c->threads : sysconf(_SC_NPROCESSORS_ONLN);
 
     return cores < 1 ? 1 : cores > 256 ? 256 : (size_t)cores;
-}
-
-/* Start helpers when the first batch worth it comes. A thread that cannot be made is done without. */
-static void start_helpers(struct pool *p) {
-    size_t n = wanted_threads(p->run->config) - 1;
-
-    if (p->threads != NULL || n == 0 || p->batch.n < 2) return;
-    p->threads = cli_alloc(n * sizeof *p->threads);
-    while (p->n_threads < n && pthread_create(&p->threads[p->n_threads], NULL, helper, p) == 0)
-        p->n_threads++;
-}
-
-static void run_batch(struct pool *p) {
-    start_helpers(p);
-    atomic_store(&p->next, 0);
-    if (p->n_threads > 0 && p->batch.n > 1) {
-        (void)pthread_mutex_lock(&p->lock);
-        p->busy = p->n_threads;
-        p->round++;
-        (void)pthread_cond_broadcast(&p->wake);
-        (void)pthread_mutex_unlock(&p->lock);
-        work(p, &p->tools);
-        (void)pthread_mutex_lock(&p->lock);
-        while (p->busy > 0) (void)pthread_cond_wait(&p->done, &p->lock);
-        (void)pthread_mutex_unlock(&p->lock);
-    } else {
-        work(p, &p->tools);
-    }
-}
-
-static void stop_helpers(struct pool *p) {
-    size_t i;
-
-    (void)pthread_mutex_lock(&p->lock);
-    p->is_over = 1;
-    (void)pthread_cond_broadcast(&p->wake);
-    (void)pthread_mutex_unlock(&p->lock);
-    for (i = 0; i < p->n_threads; i++) (void)pthread_join(p->threads[i], NULL);
-    free(p->threads);
 }
 
 /* Collect records until the batch is full, the input ends, or it would have to be waited for. When
@@ -225,40 +168,42 @@ static void free_batch(struct batch *b) {
     free(b->records);
 }
 
-static int run_all(struct pool *p, struct cli_reader *reader) {
+static int run_all(struct pipeline *p, struct cli_reader *reader) {
     int rc = 0, reading = CLI_READ_RECORD;
 
     while (rc == 0 && reading != CLI_READ_END && reading != CLI_READ_FAILED) {
         reading = fill_batch(reader, &p->batch);
-        run_batch(p);
+        cli_crew_run(p->crew, p->batch.n, work, p);
         rc = commit_batch(p->run, &p->batch);
         cli_progress(p->run, 0);
     }
     return rc ? rc : reading == CLI_READ_FAILED ? CLI_FAIL : 0;
 }
 
+static void open_pipeline(struct pipeline *p, struct cli_run *run) {
+    size_t n_threads = wanted_threads(run->config);
+
+    memset(p, 0, sizeof *p);
+    p->run = run;
+    p->batch.records = cli_alloc(BATCH_RECORDS * sizeof *p->batch.records);
+    memset(p->batch.records, 0, BATCH_RECORDS * sizeof *p->batch.records);
+    p->crew = cli_crew_new(n_threads);
+    p->tools = cli_alloc(n_threads * sizeof *p->tools);
+    memset(p->tools, 0, n_threads * sizeof *p->tools);
+}
+
 int cli_run_records(struct cli_run *run) {
     struct cli_reader *reader = cli_reader_new(run);
-    struct pool p;
+    struct pipeline p;
     int rc;
 
     cli_progress(run, 0); /* the clock starts before the first record is read */
-    memset(&p, 0, sizeof p);
-    p.run = run;
-    p.batch.records = cli_alloc(BATCH_RECORDS * sizeof *p.batch.records);
-    memset(p.batch.records, 0, BATCH_RECORDS * sizeof *p.batch.records);
-    (void)pthread_mutex_init(&p.lock, NULL);
-    (void)pthread_cond_init(&p.wake, NULL);
-    (void)pthread_cond_init(&p.done, NULL);
-    p.tools = new_tools(run);
+    open_pipeline(&p, run);
     rc = run_all(&p, reader);
-    stop_helpers(&p);
+    free_tools(&p);
+    cli_crew_free(p.crew);
     cli_progress(run, 1);
-    free_tools(&p.tools);
     free_batch(&p.batch);
     cli_reader_free(reader);
-    (void)pthread_cond_destroy(&p.wake);
-    (void)pthread_cond_destroy(&p.done);
-    (void)pthread_mutex_destroy(&p.lock);
     return rc;
 }
