@@ -73,10 +73,35 @@ dstok_status dstok_spans_convert(const void *text, size_t len, dstok_span *spans
     return DSTOK_OK;
 }
 
+/* Units of well-formed text: bytes that begin a character, and in UTF-16 one more for each of four bytes. */
+static uint64_t well_formed_units(const uint8_t *text, size_t len, int unit) {
+    uint64_t units = 0;
+    while (len > 0) {
+        size_t n = len < 128 ? len : 128;
+        uint8_t heads = 0, fours = 0; /* bytes: the compiler adds many at once */
+        for (size_t i = 0; i < n; i++) {
+            heads = (uint8_t)(heads + ((text[i] & 0xC0) != 0x80));
+            fours = (uint8_t)(fours + (text[i] >= 0xF0));
+        }
+        units += unit == DSTOK_UNIT_UTF16 ? (uint64_t)heads + fours : heads;
+        text += n;
+        len -= n;
+    }
+    return units;
+}
+
 size_t dstok_text_length(const void *text, size_t len, int unit) {
     if (unit == DSTOK_UNIT_BYTE) return len;
     cursor c = {text, len, unit, 0, 0};
-    walk(&c, len);
+    while (c.byte < len) {
+        uint64_t units;
+        size_t good = dstok__utf8_check(c.text + c.byte, len - c.byte);
+        c.units += well_formed_units(c.text + c.byte, good, unit);
+        c.byte += good;
+        if (c.byte == len) break;
+        c.byte += character(&c, &units);
+        c.units += units;
+    }
     return (size_t)c.units;
 }
 

@@ -66,14 +66,20 @@ void cli_buf_char(struct cli_buf *b, char c) {
 }
 
 void cli_buf_uint(struct cli_buf *b, uint64_t value) {
-    char digits[20];
-    size_t n = sizeof digits;
+    uint64_t limit = 10;
+    size_t n = 1;
+    char *p;
 
-    do {
-        digits[--n] = (char)('0' + value % 10);
+    while (n < 20 && value >= limit) { /* 10^20 does not fit, and is not looked at */
+        limit *= 10;
+        n++;
+    }
+    if (b->cap - b->n < n) cli_buf_reserve(b, n);
+    b->n += n;
+    for (p = b->p + b->n; n > 0; n--) {
+        *--p = (char)('0' + value % 10);
         value /= 10;
-    } while (value > 0);
-    cli_buf_add(b, digits + n, sizeof digits - n);
+    }
 }
 
 const char *cli_number(const char *p, size_t n, uint64_t *value) {

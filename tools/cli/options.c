@@ -187,11 +187,11 @@ static const struct option options[] = {
      NULL},
     {"json", 0, (CLI_EVERY & ~CLI_TRAIN) | CLI_BENCH, FLAG, AT(json), NULL, "one JSON object a line", NULL},
     {"threads", 'j', CLI_TEXTS | CLI_DECODE, NUMBER, AT(threads), "N",
-     "threads (default: all cores); the output is the same. They share records: a file that is one record "
-     "runs on one",
+     "threads (default: all cores); the output is the same. They share records, and encode and count also "
+     "a large one",
      NULL},
-    {"threads", 'j', CLI_INSPECT, NUMBER, AT(threads), "N",
-     "threads of --fertility (default: all cores); one input runs on one", NULL},
+    {"threads", 'j', CLI_INSPECT, NUMBER, AT(threads), "N", "threads of --fertility (default: all cores)",
+     NULL},
     {"threads", 'j', CLI_TRAIN | CLI_COMPILE, NUMBER, AT(threads), "N",
      "taken and without effect: this runs on one thread", NULL},
     {"threads", 'j', CLI_BENCH, NUMBER, AT(threads), "N",

@@ -5,6 +5,7 @@
 
 #include "verbs.h"
 
+#include <dstok/batch.h>
 #include <dstok/jsonl.h>
 
 #include <stdio.h>
@@ -20,6 +21,8 @@ struct cli_record {
     uint64_t offset;    /* byte of the (decompressed) input where it starts */
     int is_too_long;
     /* set by the worker; cleared before */
+    int is_large;     /* the only one at work until it is committed: its text and tokens stay until then */
+    dstok_pool *pool; /* encodes the text of a large record by all threads; NULL: the thread's encoder does */
     dstok_jsonl *jsonl;  /* of the thread that worked on it; NULL: the careful reader takes all lines */
     struct cli_buf text; /* jsonl: the string, when the careful reader made it */
     struct cli_buf id;   /* jsonl: the id as it stands in the input, empty when there is none */
@@ -48,8 +51,9 @@ struct cli_run {
     int (*commit)(struct cli_run *run, struct cli_record *rec);
     /* totals, for notes and progress */
     uint64_t n_records, n_bad, n_mended, n_tokens, n_bytes;
-    FILE *reject;  /* --reject, or NULL */
-    void *context; /* the verb's own */
+    struct cli_crew *crew; /* the threads */
+    FILE *reject;          /* --reject, or NULL */
+    void *context;         /* the verb's own */
 };
 
 /* ---- pipeline.c */
@@ -57,6 +61,14 @@ struct cli_run {
 /* Read all inputs and pass their records through work and commit. Returns 0 or an exit code after a
  * message. */
 int cli_run_records(struct cli_run *run);
+
+/* ---- lists.c */
+
+/* Adds items [from, to) of a list, as text. Called by several threads at once. */
+typedef void cli_put(const void *context, size_t from, size_t to, struct cli_buf *out);
+
+/* Items [0, n) to standard output; memory does not grow with n. For commit. Returns 0, or CLI_FAIL after a message. */
+int cli_out_list(const struct cli_run *run, size_t n, cli_put *put, const void *context);
 
 /* ---- reader.c */
 

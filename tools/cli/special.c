@@ -50,6 +50,7 @@ int cli_encode_options(const struct cli_config *c, const dstok_tokenizer *tok, d
     options.invalid = c->invalid;
     options.add_special = c->add_special;
     options.strict = c->strict;
+    options.ids_only = c->verb_bit == CLI_ENCODE && (c->json ? c->offsets == CLI_OFFSETS_NONE : !c->pieces);
     options.span_style = c->offsets == CLI_OFFSETS_HF ? DSTOK_SPANS_HF : DSTOK_SPANS_EXACT;
     *out = options;
     for (i = 0; c->special && i < sizeof modes / sizeof *modes; i++)

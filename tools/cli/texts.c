@@ -19,11 +19,33 @@ static struct {
     int dropped_unknown; /* the first record with dropped bytes had characters without a token */
 } notes;
 
+/* All threads on one document, which errors need not number. */
+static dstok_status call_pool(const char *text, size_t n, const dstok_encode_options *options, int only_count,
+                              struct cli_record *rec, dstok_tokens *tokens, dstok_error *err) {
+    static const char prefix[] = "document 0: ";
+    dstok_doc doc = {text, n};
+    dstok_batch batch = DSTOK_BATCH_INIT;
+    dstok_status status = only_count ? dstok_pool_count(rec->pool, &doc, 1, options, NULL, &batch.n, err)
+                                     : dstok_pool_encode(rec->pool, &doc, 1, options, &batch, err);
+
+    if (status == DSTOK_OK && !only_count) {
+        dstok_tokens got = {batch.ids, batch.spans, batch.flags, (size_t)batch.n};
+
+        *tokens = got;
+    }
+    if (status == DSTOK_OK) rec->report = *dstok_pool_report(rec->pool, 0);
+    if (status != DSTOK_OK && strncmp(err->text, prefix, sizeof prefix - 1) == 0)
+        memmove(err->text, err->text + sizeof prefix - 1, strlen(err->text) - (sizeof prefix - 1) + 1);
+    rec->n_tokens = batch.n;
+    return status;
+}
+
 static dstok_status call(dstok_encoder *enc, const char *text, size_t n, const dstok_encode_options *options,
                          int only_count, struct cli_record *rec, dstok_tokens *tokens, dstok_error *err) {
     dstok_status status;
     size_t count = 0;
 
+    if (rec->pool != NULL) return call_pool(text, n, options, only_count, rec, tokens, err);
     if (only_count) {
         status = dstok_count(enc, text, n, options, &count, err);
     } else {
@@ -31,6 +53,7 @@ static dstok_status call(dstok_encoder *enc, const char *text, size_t n, const d
         count = status == DSTOK_OK ? tokens->n : 0;
     }
     rec->n_tokens = count;
+    rec->report = *dstok_encode_report(enc);
     return status;
 }
 
@@ -97,9 +120,8 @@ int cli_encode_record(const struct cli_run *run, dstok_encoder *enc, struct cli_
             cli_record_failed(run, rec, &err, status);
         }
     }
-    rec->report = *dstok_encode_report(enc);
     rec->first_dropped = DSTOK_NO_OFFSET;
-    if (status == DSTOK_OK && rec->report.n_dropped > 0 && !only_count)
+    if (status == DSTOK_OK && rec->report.n_dropped > 0 && !only_count && tokens->spans != NULL)
         rec->first_dropped = first_gap(tokens, *n);
     rec->n_bytes = *n;
     if (only_count) rec->n_chars = dstok_text_length(*text, *n, DSTOK_UNIT_CHAR);
@@ -113,17 +135,19 @@ static void add_note(struct note *note, const struct cli_run *run, const struct 
     note->n += n;
 }
 
-/* A count does not keep spans: the first record with dropped bytes is encoded again, to tell the place. */
+/* Without spans: the first record with dropped bytes is encoded again, to tell the place. */
 static uint64_t find_dropped(const struct cli_run *run, const struct cli_record *rec) {
     const char *text;
     size_t n;
+    dstok_encode_options options = *run->encode;
     dstok_encoder *enc = NULL;
     dstok_tokens t;
     uint64_t place = DSTOK_NO_OFFSET;
 
     cli_record_text_again(rec, &text, &n);
     if (dstok_encoder_new(run->tok, &enc) != DSTOK_OK) cli_no_memory();
-    if (dstok_encode_view(enc, text, n, run->encode, &t, NULL) == DSTOK_OK) place = first_gap(&t, n);
+    options.ids_only = 0;
+    if (dstok_encode_view(enc, text, n, &options, &t, NULL) == DSTOK_OK) place = first_gap(&t, n);
     dstok_encoder_free(enc);
     return place;
 }
