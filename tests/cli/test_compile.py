@@ -57,6 +57,7 @@ class Compile(CliTest):
             self.assertIn(word, result.stderr)
 
     def test_wrong_use(self):
+        self.assertIn(b"dstok compile PATH|NAME FILE.dstok\n", self.raw("help", "compile").stdout)
         self.assertEqual(self.raw("compile", "-v", self.vocab).returncode, 2)
         for name in (self.vocab, "small.json", "./small.json", "link"):
             if name == "link":

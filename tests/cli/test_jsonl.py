@@ -49,14 +49,17 @@ class Jsonl(CliTest):
             self.bad('{"text":%s}' % value, f'"text" is {kind}, not a string')
 
     def test_many_keys(self):
-        # more than a reader of the library takes; a key that is empty, or longer than it takes
+        # more than a reader of the library takes; a key that is longer than it takes, or empty
         keys = [f"k{i}" for i in range(80)]
         data = json.dumps({key: "the" for key in keys}) + "\n"
         for n in (63, 64, 65, 80):
             self.assertEqual(self.encode(data, "--json-keys", ",".join(keys[:n]), "--offsets", "none"), [{"ids": [THE] * n}])
         long = "k" * 5000
         self.assertEqual(self.encode(json.dumps({long: "the"}), "--json-keys", long)[0]["ids"], [THE])
-        self.bad(data, '"" is an object, not a string', "--json-keys", "k1,,k2")
+        for keys in ("k1,,k2", "k1,", ",k1", ",", ""):
+            for verb in ("encode", "count"):
+                self.fails(2, f'--json-keys "{keys}": a key is empty; see: dstok help {verb}', verb, "--input-format", "jsonl",
+                           "--json-keys", keys, stdin=data)
 
     def test_threads_agree(self):
         rows = [{"id": i, "pad": "\\\"" * (i % 70), "text": "the\n\"你\"" * (i % 9)} for i in range(3000)]

@@ -59,6 +59,11 @@ class Options(CliTest):
                 self.assertEqual((result.returncode, result.stdout), (2, b""))
                 self.assertIn(f'unknown verb "{slip}"; did you mean {verb}?', result.stderr.decode())
 
+    def test_long_verbs_are_no_slips(self):
+        for n in (12, 20, 400, 40000):
+            self.assertIn(b"the verbs of this version are", self.raw("x" * n).stderr)
+        self.assertIn(b"did you mean", self.raw("compilexx").stderr)
+
     def test_nothing_is_passed_over_before_the_verb(self):
         for arguments in (["--version", "--foo"], ["--version", "encode"], ["help", "encode", "x"], ["--help", "encode", "x"],
                           ["-h", "encode", "--json"]):
@@ -120,6 +125,9 @@ class Options(CliTest):
         self.fails(2, "unknown option -x", "encode", "-x")
         self.fails(2, "--pieces is not an option of decode", "decode", "--pieces")
         self.fails(2, "--mode is not an option of encode", "encode", "--mode", "raw")
+        for option in ("-o", "--output"):
+            self.fails(2, "--output is not an option of encode; results go to standard output: > FILE; see", "encode", option, "x")
+        self.fails(2, "--vocab is not an option of train; see", "train", "-v", "x")
 
     def test_bad_values(self):
         self.fails(2, "--invalid: \"no\" is not one of error.replace.raw", "encode", "--invalid", "no")
@@ -259,3 +267,5 @@ class Vocabulary(CliTest):
         self.fails(2, "nor an added token of this vocabulary", "encode", "--special", "<|end|>,<no>")
         self.fails(2, "nor an added token", "encode", "--special", "the")
         self.fails(2, "nor an added token", "encode", "--special", "")
+        for text in ("safe,<|end|>", "<|end|>,safe", "safe,"):
+            self.fails(2, "--special: safe stands alone; a list names added tokens", "encode", "--special", text)

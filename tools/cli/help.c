@@ -86,7 +86,7 @@ static const char train_examples[] =
 
 static const char compile_text[] =
     "usage: dstok compile [-v PATH|NAME] -o FILE.dstok\n"
-    "       dstok compile PATH|NAME [FILE.dstok]\n"
+    "       dstok compile PATH|NAME FILE.dstok\n"
     "\n"
     "Writes any vocabulary as a .dstok file: it is mapped, not read, gives the same ids and\n"
     "serves wherever a vocabulary does. The output appears whole or not at all.\n";

@@ -88,11 +88,11 @@ static int show_usage(void) {
     return CLI_USAGE;
 }
 
-/* One slip for every three letters is taken for a slip. */
+/* One slip for every three letters is taken for a slip, four at most: no verb is longer than seven letters. */
 static int unknown_verb(const char *name) {
     struct cli_buf list = {0};
     const char *best = NULL;
-    size_t least = strlen(name) / 3 + 1, i, k;
+    size_t least = strlen(name) < 12 ? strlen(name) / 3 + 1 : 5, i, k;
     int rc;
 
     for (i = 0; i < N_VERBS; i++) {

@@ -222,6 +222,7 @@ static const char *const later[] = {
     "max-memory",    "border", "pair-weights", "overlap",    "balance", "simd", "max-tokens", "border-tokens",
 };
 
+/* An option of the verb, else of another one; NULL: of none. */
 static const struct option *find_name(const char *name, size_t n, unsigned verb) {
     const struct option *other = NULL;
     size_t i;
@@ -234,12 +235,17 @@ static const struct option *find_name(const char *name, size_t n, unsigned verb)
     return other;
 }
 
+/* An option of the verb, else of another one, as above. */
 static const struct option *find_letter(char letter, unsigned verb) {
+    const struct option *other = NULL;
     size_t i;
 
     for (i = 0; i < sizeof options / sizeof *options; i++)
-        if (options[i].letter == letter && (options[i].verbs & verb)) return &options[i];
-    return NULL;
+        if (options[i].letter == letter) {
+            if (options[i].verbs & verb) return &options[i];
+            other = &options[i];
+        }
+    return other;
 }
 
 size_t cli_distance(const char *a, size_t n, const char *b) {
@@ -331,6 +337,12 @@ static int set_option(struct cli_config *c, const struct option *o, const char *
     return why ? cli_usage(c->verb, "--%s %s: %s", o->name, value, why) : 0;
 }
 
+/* An option of other verbs. Who looks for --output may not know that results go where the shell sends them. */
+static int not_of_verb(const struct cli_config *c, const struct option *o) {
+    return cli_usage(c->verb, "--%s is not an option of %s%s", o->name, c->verb,
+                     strcmp(o->name, "output") == 0 ? "; results go to standard output: > FILE" : "");
+}
+
 /* --name, --name=value, --name value */
 static int long_option(struct cli_config *c, char **argv, int *i) {
     const char *name = argv[*i] + 2, *value = strchr(name, '=');
@@ -338,7 +350,7 @@ static int long_option(struct cli_config *c, char **argv, int *i) {
     const struct option *o = find_name(name, n, c->verb_bit);
 
     if (o == NULL) return unknown_option(c, name, n);
-    if (!(o->verbs & c->verb_bit)) return cli_usage(c->verb, "--%s is not an option of %s", o->name, c->verb);
+    if (!(o->verbs & c->verb_bit)) return not_of_verb(c, o);
     if (o->kind == FLAG)
         return value ? cli_usage(c->verb, "--%s takes no value", o->name) : set_option(c, o, NULL);
     value = value ? value + 1 : argv[++*i];
@@ -355,6 +367,7 @@ static int short_options(struct cli_config *c, char **argv, int *i) {
         const struct option *o = find_letter(*p, c->verb_bit);
 
         if (o == NULL) return cli_usage(c->verb, "unknown option -%c", *p);
+        if (!(o->verbs & c->verb_bit)) return not_of_verb(c, o);
         if (o->kind != FLAG) {
             const char *value = p[1] ? p + 1 : argv[++*i];
 
