@@ -132,7 +132,7 @@ class Bench(CliTest):
         for row, name in zip(rows[9:], ("UTF-8 check", "classes", "boundaries", "cuts, places", "ids from cache", "all of it")):
             self.assertRegex(row, rf"^  {name} +\d+\.\d +\d+%$")
             shares.append(int(row.split()[-1][:-1]))
-        self.assertGreaterEqual(sum(shares), 97)
+        self.assertIn(sum(shares), range(97, 104))  # whatever disturbed it
         self.assertLessEqual(max(map(len, lines[2:])), 100)
 
     def test_stages_that_are_not_there(self):
@@ -146,6 +146,8 @@ class Bench(CliTest):
         table = self.raw("bench", "--budget", "1", "-v", path, stdin=b"the theme").stdout.decode()
         self.assertIn("decoded again", table)
         self.assertNotIn("up to a stage", table)
+        why = "  no stages: this vocabulary, or this text with it, has no fast way and goes pretoken by pretoken\n"
+        self.assertIn(why, table)
         vocab = small_vocabulary()
         del vocab["model"]["vocab"]["q"]  # a byte without a token: texts that have it are encoded piece by piece
         path = self.write("bare.json", json.dumps(vocab))
@@ -153,6 +155,10 @@ class Bench(CliTest):
             result = self.raw("bench", "--json", "--budget", "1", "-v", path, stdin=text)
             stages = json.loads(result.stdout)["stages"]
             self.assertEqual([key for key in STAGES if stages[key] is None], list(missing))
+            self.assertEqual(why in self.raw("bench", "--budget", "1", "-v", path, stdin=text).stdout.decode(), missing == FAST)
+        table = self.out("bench", "--budget", "1", "--invalid", "raw", stdin=b"a\xff")
+        self.assertIn("  no stages: the text is not UTF-8\n", table)
+        self.assertNotIn("no stages", self.out("bench", "--no-stages", "--budget", "1", stdin="the theme"))
         row, = self.bench("--no-stages", stdin="the theme")
         self.assertEqual([key for key in STAGES if row["stages"][key] is not None], ["encode", "count", "decode"])
         self.assertGreater(min(row[key] for key in SPEEDS), 0)

@@ -27,6 +27,13 @@ class Inspect(CliTest):
         self.assertNotEqual(known, "pcre2")
         self.assertEqual(json.loads(self.out("inspect", "--json", "--no-scanner"))["scanner"], "pcre2")
 
+    def test_fast_way(self):
+        self.assertIn("\nfast way    yes\n", self.out("inspect"))
+        self.assertIs(json.loads(self.out("inspect", "--json"))["fast"], True)
+        self.assertIn("\nfast way    no: pretoken by pretoken\n", self.out("inspect", "--no-scanner"))
+        self.write("slow.json", json.dumps({**small_vocabulary(), "pre_tokenizer": {"type": "Whitespace"}}))
+        self.assertIs(json.loads(self.raw("inspect", "--json", "-v", "slow.json").stdout)["fast"], False)
+
     def test_warnings(self):
         vocabulary = json.loads(open(self.vocab).read())
         vocabulary["model"]["merges"].append(["t", "h"])

@@ -141,12 +141,31 @@ static void put_rows(struct cli_buf *out, const struct bench *b) {
     for (i = 0; i < N_ROWS; i++) put_row(out, b, &rows[i], most, width);
 }
 
-/* Each with all before it, and the share of the time of encoding that it takes by itself. */
-static void put_stage_rows(struct cli_buf *out, const struct bench *b) {
-    double before = 0, whole = 1 / b->speed[BENCH_WARM], time;
+/* The time of a byte in the slowest of the stages in the table: that of all of it, but for what disturbed the
+ * measurement. Shares of it come to 100 % in any case. */
+static double slowest(const struct bench *b) {
+    double least = b->speed[BENCH_WARM];
     size_t i;
 
-    if (!(b->speed[BENCH_STAGE + DSTOK_STAGE_PROBE] > 0)) return;
+    for (i = 0; i < N_STAGES; i++)
+        if (stages[i].name != NULL && b->speed[stages[i].figure] < least) least = b->speed[stages[i].figure];
+    return 1 / least;
+}
+
+/* Each with all before it, and the share of the time of encoding that it takes by itself. */
+static void put_stage_rows(struct cli_buf *out, const struct bench *b) {
+    double before = 0, whole, time;
+    size_t i;
+
+    if (b->config->no_stages) return;
+    if (!(b->speed[BENCH_STAGE + DSTOK_STAGE_PROBE] > 0)) {
+        cli_buf_printf(out, "  no stages: %s\n",
+                       b->speed[BENCH_STAGE + DSTOK_STAGE_UTF8] > 0
+                           ? "this vocabulary, or this text with it, has no fast way and goes pretoken by pretoken"
+                           : "the text is not UTF-8");
+        return;
+    }
+    whole = slowest(b);
     cli_buf_text(out, "  encoding again up to a stage, and the share of the time that it adds\n");
     for (i = 0; i < N_STAGES; i++) {
         if (stages[i].name == NULL) continue;

@@ -99,6 +99,18 @@ static void put_controls(struct cli_buf *out, const dstok_tokenizer *tok, uint64
     }
 }
 
+/* Whether text is encoded block by block; a vocabulary that has not those stages goes pretoken by pretoken. */
+static int is_fast(const dstok_tokenizer *tok) {
+    dstok_encoder *enc = NULL;
+    dstok_status status = dstok_encoder_new(tok, &enc);
+    size_t n;
+
+    if (status == DSTOK_OK) status = dstok_encode_stage(enc, DSTOK_STAGE_CLASSIFY, "", 0, &n, NULL);
+    dstok_encoder_free(enc);
+    if (status == DSTOK_E_NOMEM) cli_no_memory();
+    return status == DSTOK_OK;
+}
+
 static void describe(struct cli_buf *out, const dstok_tokenizer *tok, const dstok_info *info,
                      const char *name) {
     const char *text;
@@ -115,6 +127,7 @@ static void describe(struct cli_buf *out, const dstok_tokenizer *tok, const dsto
                  ? "one that is a token as a whole is taken as it is (ignore_merges); else by merges"
                  : "by merges from bytes or characters, also where the whole is a token");
     put_line(out, "scanner", info->scanner);
+    put_line(out, "fast way", is_fast(tok) ? "yes" : "no: pretoken by pretoken");
     put_foreign(out, "normalizer", info->normalizer);
     for (i = 0; (text = dstok_tokenizer_step(tok, i)) != NULL; i++)
         put_foreign(out, i == 0 ? "steps" : "", text);
@@ -179,6 +192,7 @@ static void describe_json(struct cli_buf *out, const dstok_tokenizer *tok, const
     json_number(out, "merges", info->n_merges);
     cli_buf_printf(out, ",\"ignore_merges\":%s", info->ignore_merges ? "true" : "false");
     json_line(out, "scanner", info->scanner);
+    cli_buf_printf(out, ",\"fast\":%s", is_fast(tok) ? "true" : "false");
     json_line(out, "normalizer", info->normalizer);
     json_list(out, "steps", tok, dstok_tokenizer_step);
     if (info->unk_id != UINT32_MAX)
