@@ -222,8 +222,13 @@ def arguments():
     args = p.parse_args()
     if args.threads[0] != 1:
         p.error("--threads must begin with 1: ratios need it")
+    if args.report and not (args.json and args.json.is_file()):
+        p.error(f"--report makes the page from the samples of --json FILE; {args.json or 'it'} is not there")
+    for item in args.path:                      # else what is installed would be measured under the other name
+        if item.partition("=")[0] not in PEERS or not pathlib.Path(item.partition("=")[2] or "-").is_dir():
+            p.error(f"--path {item}: PEER=FOLDER is wanted, a peer of {', '.join(PEERS)} and a folder that is there")
     args.path = dict(item.split("=", 1) for item in args.path)
-    if "hf1" in args.peers and "hf1" not in args.path:
+    if "hf1" in args.peers and "hf1" not in args.path and not args.report:
         args.peers.remove("hf1")
         print("peers: hf1 is left out: --path hf1=FOLDER is not given", file=sys.stderr)
     args.piece = time.strftime("%Y-%m-%d %H:%M:%S")

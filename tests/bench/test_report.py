@@ -4,6 +4,7 @@
 import argparse
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -192,6 +193,23 @@ class Run(unittest.TestCase):
         self.assertIn("o200k, English", peer_report.page([row], CPU, "wall"))
         bad = peers.sample({**job, "files": {"dstok": "absent.json"}}, self.args)
         self.assertIn("cannot open absent.json", bad["error"])
+
+
+class Arguments(unittest.TestCase):
+    def fails(self, text, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder, "page.md")
+            result = subprocess.run([sys.executable, peers.__file__, "-o", str(page), *arguments], capture_output=True, text=True, timeout=60)
+            self.assertEqual((result.returncode, result.stdout, page.exists()), (2, "", False))
+            self.assertIn(text, result.stderr)
+
+    def test_a_page_of_nothing_is_not_written(self):
+        self.fails("--report makes the page from the samples of --json FILE; it is not there", "--report")
+        self.fails("absent.json is not there", "--report", "--json", "absent.json")
+
+    def test_folders_of_peers(self):
+        for path in ("hf1=absent", "hf1", "hf1=", "hf2=.", "=."):
+            self.fails(f"--path {path}: PEER=FOLDER is wanted", "--path", path)
 
 
 if __name__ == "__main__":
