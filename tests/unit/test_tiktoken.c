@@ -116,6 +116,8 @@ static const struct line_case {
     {"YQ== 0\nYg==  1\n", DSTOK_E_FORMAT, 7, 2, "whole number"},
     {"YQ== -1\n", DSTOK_E_FORMAT, 0, 1, "whole number"},
     {"YQ== 1.5\n", DSTOK_E_FORMAT, 0, 1, "whole number"},
+    {"# A text\n", DSTOK_E_FORMAT, 0, 1, "no format of vocabularies that dstok knows (tokenizer.json, "},
+    {"YQ== 0\nA text\n", DSTOK_E_FORMAT, 7, 2, "not a rank file: a rank must be a whole number"},
     {"YQ== 16777216\n", DSTOK_E_LIMIT, 0, 1, "above the limit, 16777215"},
     {"YQ== 99999999999999999999999\n", DSTOK_E_LIMIT, 0, 1, "above the limit"},
     {"YQ== 0\nYg== 1\nYQ== 2\n", DSTOK_E_DUPLICATE, 14, 3, "\"a\" stands in two lines"},

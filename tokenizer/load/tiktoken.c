@@ -13,9 +13,14 @@ typedef struct line {
     uint32_t number;
 } line;
 
+/* Whatever has no mark of another format comes here, so a bad first line says little about rank files. */
 static dstok_status bad_line(const dstok__tiktoken *t, const line *l, const char *what) {
-    return dstok__fail(t->err, DSTOK_E_FORMAT, l->at, l->number,
-                       "not a rank file: %s (a line is base64, blank, rank)", what);
+    return dstok__fail(t->err, DSTOK_E_FORMAT, l->at, l->number, "%s: %s (a line is base64, blank, rank)",
+                       l->number > 1
+                           ? "not a rank file"
+                           : "no format of vocabularies that dstok knows (tokenizer.json, tekken.json, "
+                             "SentencePiece, GGUF, .dstok), and not a rank file",
+                       what);
 }
 
 /* Digits only, below the limit of ids. */
