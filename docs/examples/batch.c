@@ -7,11 +7,13 @@
  * A line for each file: its tokens, its first five ids, its name. Exit code: 0, 1 (failed), 2 (wrong use). */
 #define _POSIX_C_SOURCE 200809L
 #include <dstok/dstok.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-/* A whole file; its text is NULL when it cannot be read. */
+/* A whole file; its text is NULL when it cannot be read, and errno says why. */
 static dstok_doc read_file(const char *name) {
     dstok_doc doc = {NULL, 0};
     FILE *f = fopen(name, "rb");
@@ -42,8 +44,11 @@ static void print(const dstok_batch *batch, char **names) {
     }
 }
 
+/* Says what went wrong, and at which byte where the error has a place. */
 static int fail(const char *what, const dstok_error *err) {
-    fprintf(stderr, "batch: %s: %s: %s\n", what, dstok_status_name(err->status), err->text);
+    fprintf(stderr, "batch: %s: %s", what, dstok_status_name(err->status));
+    if (err->offset != DSTOK_NO_OFFSET) fprintf(stderr, " at byte %llu", (unsigned long long)err->offset);
+    fprintf(stderr, ": %s\n", err->text);
     return 1;
 }
 
@@ -59,7 +64,7 @@ static int run(dstok_pool *pool, char **names, size_t n) {
     options.ids_only = 1;
     while (docs != NULL && n_read < n && (docs[n_read] = read_file(names[n_read])).text != NULL) n_read++;
     if (n_read < n) {
-        fprintf(stderr, "batch: %s cannot be read\n", names[n_read]);
+        fprintf(stderr, "batch: %s cannot be read: %s\n", names[n_read], strerror(errno));
         rc = 1;
     } else if (dstok_pool_encode(pool, docs, n, &options, &batch, &err) != DSTOK_OK) {
         size_t failed = dstok_pool_failed(pool);

@@ -5,6 +5,7 @@ add_subdirectory; each links the example service, whose ids must be those of the
 
 usage: pkg.py [CHECK...]      DSTOK_BUILD names the build; checks: see CHECKS at the end
 """
+import json
 import os
 import pathlib
 import re
@@ -109,7 +110,25 @@ def try_batch(place, program, how):
     bad = place.scratch / "bad.txt"
     bad.write_bytes(BAD_LINE)
     result = run(program, files[0], bad, bad, env=place.env, rc=1)
-    check(b"bad.txt: DSTOK_E_UTF8: document 1: " in result.stderr and not result.stdout, f"{how}: batch: {result}")
+    check(b"bad.txt: DSTOK_E_UTF8 at byte 4: document 1: " in result.stderr and not result.stdout, f"{how}: batch: {result}")
+    result = run(program, place.scratch / "absent.txt", env=place.env, rc=1)
+    check(b"absent.txt cannot be read: No such file or directory\n" in result.stderr, f"{how}: batch: {result}")
+
+
+def try_jsonl(place, program, how):
+    """The example for JSON lines: the counts of the program, over several calls and reads; faults by line and byte."""
+    lines = [json.dumps({"id": i, "text": text.decode(errors="replace"), "a": {"b": "x" * (i % 9)}}, ensure_ascii=i % 2 == 0)
+             for i, text in enumerate(place.sample()[0])]
+    lines.insert(700, '{"id":"no text"}')
+    data = "\n".join(lines * 3).encode()
+    for key, options in (("text", []), ("a.b", ["-k", "a.b"])):
+        rows = run(place.dstok, "encode", "-q", "--input-format", "jsonl", "--json", "--offsets", "none", "--json-keys", key,
+                   "--on-error", "skip", input=data, env=place.env, rc=3).stdout.splitlines()
+        right = [f"{len(row['ids'])}\t{row['id']}" for row in map(json.loads, rows)]
+        result = run(program, *options, input=data, env=place.env, rc=3)
+        check(len(right) > 1500 and result.stdout.decode().splitlines() == right, f"{how}: jsonl: not the counts of dstok")
+        want = "".join(f'jsonl: line {701 + i * len(lines)}: byte 0 of it: the object has no key "{key}"\n' for i in range(3))
+        check(result.stderr.decode() == want, f"{how}: jsonl: {result.stderr!r}, wanted {want!r}")
 
 
 # ---- the checks
@@ -190,6 +209,14 @@ def find_package(place):
         check((f"libdstok.so.{ABI}" in uses) != static, f"{how}: the service needs {uses}")
         try_service(place, folder / "service", how)
         try_batch(place, folder / "batch", how)
+        try_jsonl(place, folder / "jsonl", how)
+    nothing = place.scratch / "nothing"
+    nothing.mkdir()
+    (nothing / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.21)\nproject(nothing C)\n"
+                                            "find_package(dstok REQUIRED COMPONENTS python)\n")
+    result = run("cmake", "-S", nothing, "-B", nothing / "build", f"-DCMAKE_PREFIX_PATH={place.prefix}", rc=None, env=place.env)
+    check(result.returncode != 0 and b'no component "python"' in b" ".join(result.stderr.split()),
+          f"find_package of a component that is not there: {result.stderr.decode()[-800:]}")
     cxx = next((name for name in ("c++", "clang++", "clang++-14") if shutil.which(name)), None)
     if not cxx:
         return print("SKIPPED the projects in C++: no compiler")

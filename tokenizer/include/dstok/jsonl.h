@@ -12,7 +12,8 @@
  *         if (status != DSTOK_OK || record.line == NULL) break;
  *         printf("%.*s: %.*s\n", (int)record.n_id, record.id, (int)record.n_text, record.text);
  *     }
- */
+ *
+ * docs/examples/jsonl.c is a program around it. */
 #ifndef DSTOK_JSONL_H
 #define DSTOK_JSONL_H
 
