@@ -199,7 +199,8 @@ class Arguments(unittest.TestCase):
     def fails(self, text, *arguments):
         with tempfile.TemporaryDirectory() as folder:
             page = pathlib.Path(folder, "page.md")
-            result = subprocess.run([sys.executable, peers.__file__, "-o", str(page), *arguments], capture_output=True, text=True, timeout=60)
+            command = [sys.executable, peers.__file__, "-o", str(page), *arguments]
+            result = subprocess.run(command, capture_output=True, text=True, timeout=60)
             self.assertEqual((result.returncode, result.stdout, page.exists()), (2, "", False))
             self.assertIn(text, result.stderr)
 

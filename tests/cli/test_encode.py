@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """dstok encode: records, policies, what is written for them."""
 import json
+import socket
+import subprocess
 
-from common import CliTest, END, NI, SP_THE, TAG, TH, THE, THINK, small_vocabulary
+from common import DSTOK, CliTest, END, NI, SP_THE, TAG, TH, THE, THINK, small_vocabulary
 
 
 def ids(text):
@@ -286,6 +288,25 @@ class OnError(CliTest):
         self.assertEqual(result.returncode, 3)
         self.assertLess(result.stderr.count(b"\n"), 20)
         self.assertIn(b"500 of 500 records were skipped", result.stderr)
+        more = b"note: more bad records follow; "
+        self.assertIn(more + b"--reject FILE logs them all\n", result.stderr)
+        result = self.run_verb("encode", "--input-format", "lines", "--on-error", "skip", "--reject", "log",
+                               stdin=b"\xff\n" * 500)
+        self.assertIn(more + b"the log of --reject has them all\n", result.stderr)
+        self.assertEqual((self.dir / "log").read_text().count("\n"), 500)
+
+    def test_bad_records_do_not_cut_the_output_into_bits(self):
+        ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)  # each write is a message
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        path = self.write("in", b"the\n\xff\n" * 500)
+        command = [DSTOK, "encode", "-v", self.vocab, "--input-format", "lines", "--on-error", "skip", path]
+        with subprocess.Popen(command, stdout=its, stderr=subprocess.DEVNULL, cwd=self.dir) as program:
+            its.close()
+            writes = list(iter(lambda: ours.recv(1 << 17), b""))
+            self.assertEqual(program.wait(), 3)
+        ours.close()
+        self.assertEqual(b"".join(writes), b"%d\n" % THE * 500)
+        self.assertLess(len(writes), 20)  # each of the first ten notes comes behind the output before it
 
     def test_special_error_is_a_record_error(self):
         result = self.run_verb("encode", "--input-format", "lines", "--special", "error", "--on-error", "replace",

@@ -126,7 +126,8 @@ class Options(CliTest):
         self.fails(2, "--pieces is not an option of decode", "decode", "--pieces")
         self.fails(2, "--mode is not an option of encode", "encode", "--mode", "raw")
         for option in ("-o", "--output"):
-            self.fails(2, "--output is not an option of encode; results go to standard output: > FILE; see", "encode", option, "x")
+            self.fails(2, "--output is not an option of encode; results go to standard output: > FILE; see",
+                       "encode", option, "x")
         self.fails(2, "--vocab is not an option of train; see", "train", "-v", "x")
 
     def test_bad_values(self):

@@ -222,19 +222,22 @@ static int log_reject(const struct cli_run *run, const struct cli_record *rec) {
 
 /* Say where and why: an error when it stops the run, else a note, and not without end. */
 static void tell(const struct cli_run *run, const struct cli_record *rec) {
+    int is_error = rec->state == CLI_RECORD_BAD && run->config->on_error == CLI_ERROR_FAIL;
     struct cli_buf text = {0};
     uint64_t n = run->n_bad + run->n_mended;
 
+    if (!is_error && n > MAX_TOLD + 1) return;
     place_of_fault(run, rec, &text);
     cli_buf_text(&text, ": ");
     cli_buf_add(&text, rec->why.p, rec->why.n);
-    (void)cli_out_flush(); /* a failure shows at the end */
-    if (rec->state == CLI_RECORD_BAD && run->config->on_error == CLI_ERROR_FAIL)
+    (void)cli_out_flush(); /* what is said comes behind the output before it; a failure shows at the end */
+    if (is_error)
         cli_error("%s", cli_buf_string(&text));
     else if (n <= MAX_TOLD)
         cli_note("%s", cli_buf_string(&text));
-    else if (n == MAX_TOLD + 1)
-        cli_note("more bad records follow; --reject FILE logs them all");
+    else
+        cli_note("more bad records follow; %s",
+                 run->reject ? "the log of --reject has them all" : "--reject FILE logs them all");
     cli_buf_free(&text);
 }
 
