@@ -155,7 +155,8 @@ class Bench(CliTest):
             result = self.raw("bench", "--json", "--budget", "1", "-v", path, stdin=text)
             stages = json.loads(result.stdout)["stages"]
             self.assertEqual([key for key in STAGES if stages[key] is None], list(missing))
-            self.assertEqual(why in self.raw("bench", "--budget", "1", "-v", path, stdin=text).stdout.decode(), missing == FAST)
+            table = self.raw("bench", "--budget", "1", "-v", path, stdin=text).stdout.decode()
+            self.assertEqual(why in table, missing == FAST)
         table = self.out("bench", "--budget", "1", "--invalid", "raw", stdin=b"a\xff")
         self.assertIn("  no stages: the text is not UTF-8\n", table)
         self.assertNotIn("no stages", self.out("bench", "--no-stages", "--budget", "1", stdin="the theme"))

@@ -159,10 +159,11 @@ static void put_stage_rows(struct cli_buf *out, const struct bench *b) {
 
     if (b->config->no_stages) return;
     if (!(b->speed[BENCH_STAGE + DSTOK_STAGE_PROBE] > 0)) {
-        cli_buf_printf(out, "  no stages: %s\n",
-                       b->speed[BENCH_STAGE + DSTOK_STAGE_UTF8] > 0
-                           ? "this vocabulary, or this text with it, has no fast way and goes pretoken by pretoken"
-                           : "the text is not UTF-8");
+        cli_buf_printf(
+            out, "  no stages: %s\n",
+            b->speed[BENCH_STAGE + DSTOK_STAGE_UTF8] > 0
+                ? "this vocabulary, or this text with it, has no fast way and goes pretoken by pretoken"
+                : "the text is not UTF-8");
         return;
     }
     whole = slowest(b);
