@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: the first byte picks keys and options; the bytes behind it are read as one line and as
- * many, by every tier, as the careful reader of the program reads them. */
+ * many, by every tier, as the plain reader of the tests reads them. */
 #include "../tests/oracle/jsonl_judge.h"
 
 #include <dstok/tokenizer.h>
@@ -62,7 +62,7 @@ static void check_lines(dstok_jsonl *reader, const struct reading *k, int replac
             require(memchr(r.line, '\n', r.n_line) == NULL);
             begin = line + r.n_line;
             err.offset -= status == DSTOK_OK ? 0 : line - base;
-            (void)judge_line(&want, r.line, r.n_line, k->keys, k->n_keys, k->id_key, replace);
+            (void)judge_line(&want, r.line, r.n_line, k->keys, k->n_keys, k->id_key, replace, 0);
             require(judge_difference(&want, status, &err, &r) == NULL);
             cli_buf_free(&want.text);
         }
@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int replace = data[0] >> 2 & 1;
     const char *text = (const char *)data + 1;
     judged want;
-    (void)judge_line(&want, text, size - 1, k->keys, k->n_keys, k->id_key, replace);
+    (void)judge_line(&want, text, size - 1, k->keys, k->n_keys, k->id_key, replace, 0);
     for (int simd = DSTOK_SIMD_BEST; simd <= DSTOK_SIMD_NEON; simd++) {
         if (dstok_simd_name(simd) == NULL) continue;
         dstok_jsonl *reader = open_reader(k, replace, simd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How fast files of JSON lines are read: by each tier, by the careful reader of the program, by Jansson.
+/* How fast files of JSON lines are read: by each tier, by the plain reader of the tests, by Jansson.
  * Arguments: the number of rounds, files. Prints "file, what, GB/s, texts, bytes of text", the best of the
  * rounds, in which all take turns; jsonl.py makes the files and a table. Time is that of the thread. */
 #include "../../simd/simd.h"
@@ -66,14 +66,14 @@ static size_t line_end(const file *f, size_t at) {
     return end != NULL ? (size_t)(end - f->data) : f->n;
 }
 
-static found read_carefully(const file *f, int simd) {
+static found read_plainly(const file *f, int simd) {
     const char *const keys[] = {"text"};
     found sum = {0, 0};
     judged j;
     (void)simd;
     for (size_t at = 0, end; at < f->n; at = end + 1) {
         end = line_end(f, at);
-        sum.texts += judge_line(&j, f->data + at, end - at, keys, 1, "id", 0) == 0;
+        sum.texts += judge_line(&j, f->data + at, end - at, keys, 1, "id", 0, 0) == 0;
         sum.bytes += j.text.n;
         cli_buf_free(&j.text);
     }
@@ -102,7 +102,7 @@ typedef struct subject {
 static const subject subjects[] = {{"memcpy", copy_all, 0},
                                    {"lines", split, 1},
                                    {"dstok", read_all, 1},
-                                   {"careful", read_carefully, 0},
+                                   {"plain", read_plainly, 0},
                                    {"Jansson", read_jansson, 0}};
 #define N_SUBJECTS (sizeof subjects / sizeof *subjects)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How fast JSON lines are read: dstok by each tier, its careful reader, Jansson and Python's json, as a table.
+"""How fast JSON lines are read: dstok by each tier, the plain reader of the tests, Jansson and Python's json, as a table.
 
 usage: jsonl.py BENCH_JSONL TEXT...   (build/release/bin/bench_jsonl; the first million characters of each text)
 

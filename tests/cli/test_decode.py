@@ -57,9 +57,12 @@ class Decode(CliTest):
         self.assertEqual(run("[65, 66]\n{\"x\":1,\"ids\":[67]}\n[]\n"), "ABC")
         out = [json.loads(line) for line in run('{"id":[1,"x"],"ids":[65]}\n[%d]\n' % NI_PART, "--json").splitlines()]
         self.assertEqual(out, [{"id": [1, "x"], "text": "A"}, {"text": "\ufffd", "hex": "e4bd"}])
-        for data in ('{"ids":3}', '{"x":[1]}', "7", "null"):
+        self.assertEqual(run(' [ 65\t,66 ] \r\n{"ids":[],"ids":[ 67 ]}\n'), "ABC")
+        self.fails(1, 'input:1: the object has no key "ids"', "decode", "--input-format", "jsonl", stdin='{"x":[1]}')
+        self.fails(1, "column 8: the id is not UTF-8", "decode", "--input-format", "jsonl", stdin=b'{"id":"\xff","ids":[1]}')
+        for data in ('{"ids":3}', '{"ids":{"ids":[1]}}', "7", "null"):
             self.fails(1, "an array of ids", "decode", "--input-format", "jsonl", stdin=data)
-        for data in ("[1.5]", "[-1]", '["65"]', "[[65]]", "[4294967296]", "[1e1]", "[null]"):
+        for data in ("[1.5]", "[-1]", '["65"]', "[[65]]", "[4294967296]", "[1e1]", "[null]", '["a,b"]', "[{}]", "[[]]"):
             self.fails(1, "column 2: .*not an id", "decode", "--input-format", "jsonl", stdin=data)
         self.fails(1, "input:2: column 4: not JSON", "decode", "--input-format", "jsonl", stdin="[65]\n[1 2]")
         self.fails(1, "input:1: column 5: id 999999", "decode", "--input-format", "jsonl", stdin="[65,999999]")

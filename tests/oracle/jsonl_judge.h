@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a line of JSON gives by the program's careful reader (tools/cli/json_in.c), byte by byte, and
- * whether a reader of the library says the same. */
+/* What a line of JSON gives by a plain reader, byte by byte, and whether a reader of the library says the
+ * same. */
 #ifndef DSTOK_TESTS_JSONL_JUDGE_H
 #define DSTOK_TESTS_JSONL_JUDGE_H
 
-#include "../../tools/cli/json_in.h"
+#include "json_plain.h"
 
 #include <dstok/align.h>
 #include <dstok/jsonl.h>
@@ -17,7 +17,7 @@ typedef struct judged {
     const char *why;   /* ... and why it is not JSON */
     size_t where;
     struct cli_buf text;
-    struct cli_json id;
+    struct plain_json id;
 } judged;
 
 void cli_no_memory(void) { /* in place of the program's */
@@ -30,28 +30,39 @@ static int judged_bad(judged *j, const char *wrong, size_t where) {
     return -1;
 }
 
-static int judge_key(judged *j, const char *line, struct cli_json object, const char *key, int replace) {
-    struct cli_json value = cli_json_find(object, key, strlen(key));
+/* dstok_jsonl_options.as_written. */
+static int judge_written(judged *j, const char *line, struct plain_json value, const char *key) {
+    struct plain_json object = value;
+    if (object.p[0] == '{') value = plain_json_find(object, key, strlen(key));
+    if (value.p == NULL) return judged_bad(j, "has no key", (size_t)(object.p - line));
+    cli_buf_add(&j->text, value.p, value.n);
+    return 0;
+}
+
+static int judge_key(judged *j, const char *line, struct plain_json object, const char *key, int replace) {
+    struct plain_json value = plain_json_find(object, key, strlen(key));
     size_t where = 0;
     if (value.p == NULL) return judged_bad(j, "has no key", (size_t)(object.p - line));
     if (value.p[0] != '"') return judged_bad(j, "not a string", (size_t)(value.p - line));
-    if (cli_json_copy_string(value, replace, &j->text, &where) == 0) return 0;
+    if (plain_json_copy_string(value, replace, &j->text, &where) == 0) return 0;
     return judged_bad(j, "half of a surrogate pair", (size_t)(value.p - line) + where);
 }
 
 /* The caller gives j->text back. */
 static int judge_line(judged *j, const char *line, size_t n, const char *const *keys, size_t n_keys,
-                      const char *id_key, int replace) {
-    struct cli_json value;
+                      const char *id_key, int replace, int as_written) {
+    struct plain_json value;
     memset(j, 0, sizeof *j);
-    j->why = cli_json_check(line, n, &value, &j->where);
+    j->why = plain_json_check(line, n, &value, &j->where);
     if (j->why != NULL) return judged_bad(j, "not JSON", j->where);
+    if (value.p[0] != '{' && as_written) return judge_written(j, line, value, keys[0]);
     if (value.p[0] != '{') return judged_bad(j, "not an object", (size_t)(value.p - line));
-    j->id = cli_json_find(value, id_key, strlen(id_key));
+    j->id = plain_json_find(value, id_key, strlen(id_key));
     if (j->id.p != NULL) {
         size_t good = dstok_utf8_check(j->id.p, j->id.n);
         if (good != j->id.n) return judged_bad(j, "id is not UTF-8", (size_t)(j->id.p - line) + good);
     }
+    if (as_written) return judge_written(j, line, value, keys[0]);
     for (size_t k = 0; k < n_keys; k++) {
         if (judge_key(j, line, value, keys[k], replace)) return -1;
     }

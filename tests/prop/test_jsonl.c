@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of JSON, well-formed and not, read by every tier as the careful reader of the program and Jansson
+/* Lines of JSON, well-formed and not, read by every tier as the plain reader and Jansson
  * read them: random documents and mutants of them, everything at every place of a block, buffers of lines
  * cut anywhere. An argument is the seed, a second one the number of documents. */
 #include "../harness/t.h"
@@ -24,12 +24,11 @@ static const struct reading {
     const char *keys[3];
     size_t n_keys;
     const char *id_key;
-    int replace;
+    int replace, as_written;
 } readings[] = {
-    {{"text"}, 1, "id", 0},
-    {{"text"}, 1, "id", 1},
-    {{"a.b"}, 1, "a.id", 0},
-    {{"text", "a", "a.b.c"}, 3, "text", 0},
+    {{"text"}, 1, "id", 0, 0},  {{"text"}, 1, "id", 1, 0},
+    {{"a.b"}, 1, "a.id", 0, 0}, {{"text", "a", "a.b.c"}, 3, "text", 0, 0},
+    {{"a.b"}, 1, "text", 0, 1},
 };
 #define N_READINGS (sizeof readings / sizeof *readings)
 
@@ -45,6 +44,7 @@ static void open_readers(void) {
             o.n_keys = readings[k].n_keys;
             o.id_key = readings[k].id_key;
             o.replace = readings[k].replace;
+            o.as_written = readings[k].as_written;
             o.simd = simd;
             CHECK_EQ(dstok_jsonl_new(&o, &readers[simd][k], NULL), DSTOK_OK);
         }
@@ -112,7 +112,7 @@ static const char *jansson_difference(dstok_status status, const dstok_error *er
 static void check_reading(const char *line, size_t n, size_t k) {
     judged want;
     (void)judge_line(&want, line, n, readings[k].keys, readings[k].n_keys, readings[k].id_key,
-                     readings[k].replace);
+                     readings[k].replace, readings[k].as_written);
     n_accepted += want.wrong == NULL;
     for (int simd = 0; simd <= DSTOK_SIMD_NEON; simd++) {
         if (readers[simd][k] == NULL) continue;

@@ -189,6 +189,47 @@ static void test_replace(void) {
     dstok_jsonl_free(r);
 }
 
+static void test_as_written(void) {
+    static const char *const key = "a.b";
+    static const struct {
+        const char *line, *want, *id; /* want NULL: there is none */
+    } cases[] = {
+        {"{\"a.b\": [1, 2 ,3] }", "[1, 2 ,3]", ""},
+        {"{\"id\":\"x\",\"a\":{\"b\":\"\\ud83d\\n\"}}", "\"\\ud83d\\n\"", "\"x\""},
+        {"{\"a\":{\"b\":{ }}}", "{ }", ""},
+        {"{\"a.b\":-1e9}", "-1e9", ""},
+        {"{\"a.b\":1,\"a.b\":null}", "null", ""},
+        {" [1,{\"a.b\":2}]\t\r\n", "[1,{\"a.b\":2}]", ""},
+        {"17", "17", ""},
+        {"\"\"", "\"\"", ""},
+        {"{\"a\":3}", NULL, ""},
+        {"{}", NULL, ""},
+    };
+    dstok_jsonl_options o = DSTOK_JSONL_OPTIONS_INIT;
+    const char *two[] = {"a", "b"};
+    dstok_jsonl *r = NULL;
+    o.keys = two;
+    o.n_keys = 2;
+    o.as_written = 1;
+    check_refused(&o, DSTOK_E_INVAL, "one key");
+    o.keys = &key;
+    o.n_keys = 1;
+    CHECK_EQ(dstok_jsonl_new(&o, &r, NULL), DSTOK_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        dstok_jsonl_record out = DSTOK_JSONL_RECORD_INIT;
+        dstok_error err = {0};
+        dstok_status status = dstok_jsonl_read(r, cases[i].line, strlen(cases[i].line), &out, &err);
+        CHECK_EQ(status, cases[i].want == NULL ? DSTOK_E_FORMAT : DSTOK_OK);
+        if (status != DSTOK_OK) {
+            CHECK_STR(err.text, "the object has no key \"a.b\"");
+            continue;
+        }
+        check_bytes(out.text, out.n_text, cases[i].want);
+        check_bytes(out.id == NULL ? "" : out.id, out.n_id, cases[i].id);
+    }
+    dstok_jsonl_free(r);
+}
+
 static void test_numbers_of_lines(void) {
     static const char data[] = "\xEF\xBB\xBF\n\r\n{\"text\":\"a\"}\r\nrubbish\n\n{\"text\":\"b\"}";
     dstok_jsonl *r = reader_of(NULL, 0, NULL, 0);
@@ -256,6 +297,7 @@ static void test_memory(void) {
 
 int main(void) {
     test_options();
+    test_as_written();
     test_misuse();
     test_findings();
     test_views();

@@ -16,7 +16,7 @@ struct dstok_jsonl {
     size_t n_keys;
     char *keys; /* all of them, a NUL behind each */
     size_t keys_n;
-    bool replace;
+    bool replace, as_written;
     dstok__buf text;
     uint64_t lines; /* that dstok_jsonl_next has passed over */
 };
@@ -45,7 +45,8 @@ static dstok_status find_simd(int simd, const dstok__simd **out, dstok_error *er
 
 /* The bytes of a key and its NUL are added to *total, and the longest key is kept. */
 static dstok_status check_key(const char *key, size_t *total, size_t *longest, dstok_error *err) {
-    if (key == NULL || key[0] == '\0') return invalid(err, "a key is NULL or empty");
+    if (key == NULL) return invalid(err, "a key is NULL");
+    if (key[0] == '\0') return invalid(err, "a key is empty");
     size_t n = strlen(key);
     if (n > DSTOK_JSONL_MAX_KEY)
         return dstok__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, 0, "a key is longer than %zu bytes",
@@ -83,6 +84,7 @@ static dstok_status make_reader(const dstok_jsonl_options *o, const dstok__simd 
     if (r == NULL) return DSTOK_E_NOMEM;
     r->al = *al;
     r->replace = o->replace != 0;
+    r->as_written = o->as_written != 0;
     r->keys_n = keys_n;
     r->n_keys = o->n_keys;
     r->scan.simd = simd;
@@ -117,6 +119,7 @@ dstok_status dstok_jsonl_new(const dstok_jsonl_options *options, dstok_jsonl **o
         o.n_keys = 1;
     }
     if (o.keys == NULL || o.n_keys == 0) return invalid(err, "keys is NULL, or n_keys 0");
+    if (o.as_written && o.n_keys > 1) return invalid(err, "as_written goes with one key");
     if (o.id_key == NULL) o.id_key = "id";
     DSTOK_TRY(check_keys(&o, &keys_n, &longest, err));
     DSTOK_TRY(find_simd(o.simd, &simd, err));
@@ -173,9 +176,13 @@ static dstok__part find(const dstok_jsonl *r, const uint8_t *text, const dstok__
     return in.whole.end == 0 ? in.whole : (dstok__part){base + in.whole.begin, base + in.whole.end};
 }
 
-static size_t object_begin(const uint8_t *text) {
+static bool is_space(uint8_t c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static size_t value_begin(const uint8_t *text) {
     size_t i = 0;
-    while (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r') i++;
+    while (is_space(text[i])) i++;
     return i;
 }
 
@@ -183,7 +190,7 @@ static dstok_status key_fault(fault *f, const dstok__jsonl_want *want, const uin
                               dstok__part value) {
     char key[64];
     dstok__quote(want->key, want->n, key, sizeof key);
-    f->where = value.end == 0 ? object_begin(text) : value.begin;
+    f->where = value.end == 0 ? value_begin(text) : value.begin;
     if (value.end == 0) return dstok__fail(f->err, DSTOK_E_FORMAT, 0, 0, "the object has no key \"%s\"", key);
     return dstok__fail(f->err, DSTOK_E_FORMAT, 0, 0, "\"%s\" is %s, not a string", key,
                        kind_of(text[value.begin]));
@@ -223,6 +230,27 @@ static dstok_status read_text(dstok_jsonl *r, const uint8_t *text, dstok_jsonl_r
     return DSTOK_OK;
 }
 
+/* A value with nothing done to it. */
+static dstok_status read_written(dstok_jsonl *r, const uint8_t *text, dstok_jsonl_record *out, fault *f) {
+    dstok__part value = find(r, text, &r->wants[0]);
+    if (value.end == 0) return key_fault(f, &r->wants[0], text, value);
+    out->text = (const char *)text + value.begin;
+    out->n_text = value.end - value.begin;
+    return DSTOK_OK;
+}
+
+/* A line that is no object. */
+static dstok_status no_object(const dstok_jsonl *r, const uint8_t *text, size_t begin, size_t len,
+                              dstok_jsonl_record *out, const fault *f) {
+    if (!r->as_written)
+        return dstok__fail(f->err, DSTOK_E_FORMAT, 0, 0, "the line is %s, not an object",
+                           kind_of(text[begin]));
+    while (is_space(text[len - 1])) len--;
+    out->text = (const char *)text + begin;
+    out->n_text = len - begin;
+    return DSTOK_OK;
+}
+
 static dstok_status read_id(dstok_jsonl *r, const uint8_t *text, dstok_jsonl_record *out, fault *f) {
     dstok__part id = find(r, text, &r->wants[r->n_keys]);
     size_t n = id.end - id.begin;
@@ -245,12 +273,10 @@ static dstok_status read_line(dstok_jsonl *r, const uint8_t *text, size_t len, d
         bool deep = r->scan.why == dstok__jsonl_too_deep;
         return dstok__fail(f->err, deep ? DSTOK_E_LIMIT : DSTOK_E_FORMAT, 0, 0, "not JSON: %s", r->scan.why);
     }
-    f->where = object_begin(text);
-    if (text[f->where] != '{')
-        return dstok__fail(f->err, DSTOK_E_FORMAT, 0, 0, "the line is %s, not an object",
-                           kind_of(text[f->where]));
+    f->where = value_begin(text);
+    if (text[f->where] != '{') return no_object(r, text, f->where, len, out, f);
     DSTOK_TRY(read_id(r, text, out, f));
-    return read_text(r, text, out, f);
+    return r->as_written ? read_written(r, text, out, f) : read_text(r, text, out, f);
 }
 
 static dstok_status check_call(const dstok_jsonl *r, const void *data, size_t len,

@@ -73,17 +73,6 @@ static const struct rule {
     {"no-decompress", CLI_INSPECT, has_fertility, "is for --fertility"},
 };
 
-/* A comma too many would ask for the key "", which no line has. */
-static int has_empty_key(const char *keys) {
-    for (;; keys++) {
-        size_t n = strcspn(keys, ",");
-
-        if (n == 0) return 1;
-        keys += n;
-        if (*keys == '\0') return 0;
-    }
-}
-
 static int check_rules(const struct cli_config *c) {
     size_t i;
 
@@ -99,13 +88,11 @@ int cli_check_options(const struct cli_config *c) {
     if (c->budget > 3600000) return cli_usage(c->verb, "--budget: at most 3600000 (an hour)");
     if (dstok_simd_name(c->simd) == NULL)
         return cli_usage(c->verb, "--simd: this machine, or this build, lacks these instructions");
-    if (has_empty_key(c->json_keys))
-        return cli_usage(c->verb, "--json-keys \"%.60s\": a key is empty", c->json_keys);
     if (c->threads > 256) return cli_usage(c->verb, "--threads: at most 256");
     if (c->reject != NULL && strcmp(c->reject, "-") == 0)
         return cli_usage(c->verb, "--reject -: name a file; /dev/stderr shows the log");
     if (c->weight_waits)
         return cli_usage(c->verb, "no input follows the last --weight; a weight is for the inputs after it%s",
                          c->n_inputs == 0 ? " (- is standard input)" : "");
-    return check_rules(c);
+    return check_rules(c) ? CLI_USAGE : cli_jsonl_check(c);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* dstok decode: ids to bytes. */
-#include "json_in.h"
 #include "record.h"
 
 #include <dstok/align.h>
@@ -12,14 +11,25 @@ static int is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The next number of a line of ids, as it stands there; p == NULL past the last. */
-static struct cli_json next_word(const struct cli_record *rec, size_t *at) {
-    struct cli_json word = {NULL, 0};
-    size_t i = *at;
+/* A part of the record. p == NULL: none. */
+struct part {
+    const char *p;
+    size_t n;
+};
 
-    while (i < rec->raw.n && is_blank(rec->raw.p[i])) i++;
-    if (i < rec->raw.n) word.p = rec->raw.p + i;
-    while (i < rec->raw.n && !is_blank(rec->raw.p[i])) {
+/* Does c stand between numbers? An array has commas there, and a bracket behind the last. */
+static int is_between(char c, int is_array) {
+    return is_blank(c) || (is_array && (c == ',' || c == ']'));
+}
+
+/* The next number as it stands there, p == NULL past the last. An array is known to be one. */
+static struct part next_id(struct part line, int is_array, size_t *at) {
+    struct part word = {NULL, 0};
+    size_t i = is_array && *at == 0 ? 1 : *at;
+
+    while (i < line.n && is_between(line.p[i], is_array)) i++;
+    if (i < line.n) word.p = line.p + i;
+    while (i < line.n && !is_between(line.p[i], is_array)) {
         i++;
         word.n++;
     }
@@ -27,40 +37,14 @@ static struct cli_json next_word(const struct cli_record *rec, size_t *at) {
     return word;
 }
 
-/* The array of a line of JSON, also inside an object; marks the record bad when there is none. */
-static struct cli_json find_array(struct cli_record *rec) {
-    struct cli_json value, none = {NULL, 0}, id;
-    size_t where = 0;
-    const char *why = cli_json_check(rec->raw.p, rec->raw.n, &value, &where);
-
-    if (why != NULL) {
-        cli_record_bad(rec, "not JSON: %s", why);
-        rec->column = where + 1;
-        return none;
-    }
-    if (value.p[0] == '{') {
-        id = cli_json_find(value, "id", 2);
-        if (id.p != NULL) cli_buf_add(&rec->id, id.p, id.n);
-        value = cli_json_find(value, "ids", 3);
-    }
-    if (value.p != NULL && value.p[0] == '[') return value;
-    cli_record_bad(rec, "an array of ids, or an object with an array \"ids\", is wanted");
-    return none;
-}
-
-/* One id as it stands in the input. */
-static struct cli_json next_id(const struct cli_record *rec, struct cli_json array, size_t *at) {
-    return array.p ? cli_json_next(array, at) : next_word(rec, at);
-}
-
-static int bad_number(struct cli_record *rec, struct cli_json word, const char *what) {
+static int bad_number(struct cli_record *rec, struct part word, const char *what) {
     cli_record_bad(rec, "\"%.*s\" %s", (int)(word.n < 40 ? word.n : 40), word.p, what);
     rec->column = (uint64_t)(word.p - rec->raw.p) + 1;
     return -1;
 }
 
 /* Add an id to the array in rec->text. */
-static int add_id(struct cli_record *rec, struct cli_json word, int is_json) {
+static int add_id(struct cli_record *rec, struct part word, int is_json) {
     uint64_t value = 0;
     uint32_t id;
     size_t i;
@@ -81,29 +65,35 @@ static int add_id(struct cli_record *rec, struct cli_json word, int is_json) {
     return 0;
 }
 
-static int read_ids(const struct cli_run *run, struct cli_record *rec, struct cli_json *array) {
-    int is_json = run->config->id_format == CLI_IDS_JSONL;
-    struct cli_json word;
-    size_t at = 0;
-
-    array->p = NULL;
+/* What holds the ids: the line, or the array in it. */
+static int find_ids(const struct cli_run *run, struct cli_record *rec, struct part *line) {
+    line->p = rec->raw.p;
+    line->n = rec->raw.n;
     if (rec->is_too_long) {
         cli_record_bad(rec, "the line is longer than %llu bytes",
                        (unsigned long long)run->config->max_record);
         return -1;
     }
-    if (is_json) {
-        *array = find_array(rec);
-        if (array->p == NULL) return -1;
-    }
-    while ((word = next_id(rec, *array, &at)).p != NULL)
-        if (add_id(rec, word, is_json)) return -1;
+    if (rec->jsonl == NULL) return 0;
+    if (cli_jsonl_value(rec, &line->p, &line->n)) return -1;
+    if (line->p[0] == '[') return 0;
+    cli_record_bad(rec, "an array of ids, or an object with an array \"ids\", is wanted");
+    return -1;
+}
+
+static int read_ids(const struct cli_run *run, struct cli_record *rec, struct part *line) {
+    struct part word;
+    size_t at = 0;
+
+    if (find_ids(run, rec, line)) return -1;
+    while ((word = next_id(*line, rec->jsonl != NULL, &at)).p != NULL)
+        if (add_id(rec, word, rec->jsonl != NULL)) return -1;
     return 0;
 }
 
-static void mark_failed(struct cli_record *rec, struct cli_json array, const dstok_error *err,
+static void mark_failed(struct cli_record *rec, struct part line, const dstok_error *err,
                         dstok_status status) {
-    struct cli_json word = {NULL, 0};
+    struct part word = {NULL, 0};
     size_t at = 0;
     uint64_t i;
 
@@ -116,7 +106,7 @@ static void mark_failed(struct cli_record *rec, struct cli_json array, const dst
     }
     cli_record_bad(rec, "%s", err->text[0] ? err->text : dstok_status_name(status));
     if (status != DSTOK_E_BAD_ID) return;
-    for (i = 0; i <= err->offset && i < rec->n_tokens; i++) word = next_id(rec, array, &at);
+    for (i = 0; i <= err->offset && i < rec->n_tokens; i++) word = next_id(line, rec->jsonl != NULL, &at);
     if (word.p != NULL) rec->column = (uint64_t)(word.p - rec->raw.p) + 1;
 }
 
@@ -157,15 +147,15 @@ static void put_json(struct cli_record *rec, const struct cli_buf *bytes) {
 static void work(const struct cli_run *run, dstok_encoder *enc, struct cli_record *rec) {
     dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
     struct cli_buf bytes = {0};
-    struct cli_json array;
+    struct part line;
     dstok_status status;
 
     (void)enc;
-    if (read_ids(run, rec, &array)) return;
+    if (read_ids(run, rec, &line)) return;
     status = decode(run, rec, run->config->json ? &bytes : &rec->out, &err);
     if (status == DSTOK_E_NOMEM) cli_no_memory();
     if (status != DSTOK_OK)
-        mark_failed(rec, array, &err, status);
+        mark_failed(rec, line, &err, status);
     else if (run->config->json)
         put_json(rec, &bytes);
     else if (cli_out_is_terminal() && dstok_utf8_check(rec->out.p, rec->out.n) != rec->out.n)

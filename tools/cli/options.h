@@ -77,6 +77,9 @@ struct cli_config {
     int weight_waits; /* --weight was given and no input behind it yet */
 };
 
+/* jsonl.c: are the keys of --json-keys good? Returns 0, or CLI_USAGE after a message. */
+int cli_jsonl_check(const struct cli_config *c);
+
 /* Read the arguments behind the verb. Returns 0, or CLI_USAGE after a message. */
 int cli_parse(struct cli_config *c, int argc, char **argv);
 void cli_config_free(struct cli_config *c);

@@ -12,8 +12,8 @@
 #define BATCH_BYTES   ((size_t)4 << 20)
 #define KEEP_BYTES    ((size_t)1 << 14)
 
-/* A record from here on is large: it is worked on alone, by all threads if that can be. Where it cannot, many records
- * at a time are faster, and being alone pays where it saves memory: the output need not be held. */
+/* A record from here on is large: it is worked on alone, by all threads if that can be. Where it cannot, many
+ * records at a time are faster, and being alone pays where it saves memory: the output need not be held. */
 #define LARGE_BYTES       ((size_t)1 << 20)
 #define LARGE_BYTES_ALONE ((size_t)64 << 20)
 
@@ -26,8 +26,8 @@ struct batch {
 /* What a thread works with. */
 struct tools {
     int is_made;
-    dstok_encoder *encoder; /* NULL where none is needed */
-    dstok_jsonl *jsonl; /* NULL where lines of JSON are no input, or its keys are for the careful reader */
+    dstok_encoder *encoder;  /* NULL where none is needed */
+    struct cli_jsonl *jsonl; /* NULL where lines of JSON are no input */
 };
 
 struct pipeline {
@@ -50,36 +50,14 @@ static dstok_encoder *new_encoder(const struct cli_run *run) {
     return enc;
 }
 
-/* A reader for the keys of --json-keys. What it does not take is left to json_in.c, which says why. */
-static dstok_jsonl *new_jsonl(const struct cli_run *run) {
-    dstok_jsonl_options options = DSTOK_JSONL_OPTIONS_INIT;
-    const char *keys[DSTOK_JSONL_MAX_KEYS];
-    char *list, *p;
-    dstok_jsonl *jsonl = NULL;
-
-    if (run->by_lines || run->config->input_format != CLI_JSONL) return NULL;
-    list = p = cli_copy_text(run->config->json_keys);
-    options.keys = keys;
-    options.simd = run->config->simd;
-    while (p != NULL && options.n_keys < DSTOK_JSONL_MAX_KEYS) {
-        char *comma = strchr(p, ',');
-
-        if (comma != NULL) *comma++ = '\0';
-        keys[options.n_keys++] = p;
-        p = comma;
-    }
-    if (p == NULL && dstok_jsonl_new(&options, &jsonl, NULL) == DSTOK_E_NOMEM) cli_no_memory();
-    free(list);
-    return jsonl;
-}
-
 /* Each thread makes its own when it first works. */
 static const struct tools *tools_of(struct pipeline *p, size_t worker) {
     struct tools *tools = &p->tools[worker];
+    dstok_error err; /* the keys have been checked */
 
     if (!tools->is_made) {
         tools->encoder = new_encoder(p->run);
-        tools->jsonl = new_jsonl(p->run);
+        tools->jsonl = cli_jsonl_new(p->run->config, &err);
         tools->is_made = 1;
     }
     return tools;
@@ -90,7 +68,7 @@ static void free_tools(struct pipeline *p) {
 
     for (i = 0; i < cli_crew_size(p->crew); i++) {
         dstok_encoder_free(p->tools[i].encoder);
-        dstok_jsonl_free(p->tools[i].jsonl);
+        cli_jsonl_free(p->tools[i].jsonl);
     }
     free(p->tools);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The text of a record, its place in the input, and what is done with bad ones. */
 #include "record.h"
-#include "json_in.h"
 
 #include <dstok/align.h>
 
@@ -66,90 +65,6 @@ void cli_record_bad(struct cli_record *rec, const char *format, ...) {
     rec->state = CLI_RECORD_BAD;
 }
 
-/* A fault in the JSON itself, at a place in the input. */
-static int bad_json(struct cli_record *rec, size_t where) {
-    rec->fault = rec->offset + where;
-    rec->has_fault = 1;
-    return -1;
-}
-
-/* Add the string of one key to the text. */
-static int add_key(const struct cli_run *run, struct cli_record *rec, struct cli_json object, const char *key,
-                   int n) {
-    struct cli_json value = cli_json_find(object, key, (size_t)n);
-    size_t where = 0;
-
-    if (value.p == NULL) {
-        cli_record_bad(rec, "the object has no key \"%.*s\"; --json-keys names the key of the text", n, key);
-        return bad_json(rec, (size_t)(object.p - rec->raw.p));
-    }
-    if (value.p[0] != '"') {
-        cli_record_bad(rec, "\"%.*s\" is %s, not a string", n, key, cli_json_kind(value));
-        return bad_json(rec, (size_t)(value.p - rec->raw.p));
-    }
-    if (cli_json_copy_string(value, 0, &rec->text, &where) == 0) return 0;
-    cli_record_bad(rec, "%.6s is half of a surrogate pair%s", value.p + where,
-                   run->config->on_error == CLI_ERROR_REPLACE ? "; it became U+FFFD"
-                   : run->config->verb_bit & CLI_TEXTS        ? "; --on-error replace makes it U+FFFD"
-                                                              : "");
-    (void)bad_json(rec, (size_t)(value.p - rec->raw.p) + where);
-    if (run->config->on_error != CLI_ERROR_REPLACE) return -1;
-    rec->state = CLI_RECORD_MENDED;
-    return 1; /* copied in part: the caller starts again */
-}
-
-/* The strings of all keys, joined without anything between. */
-static int add_keys(const struct cli_run *run, struct cli_record *rec, struct cli_json object) {
-    const char *keys = run->config->json_keys;
-
-    for (;;) {
-        size_t n = strcspn(keys, ","), before = rec->text.n, where;
-        int rc = add_key(run, rec, object, keys, (int)n);
-
-        if (rc < 0) return rc;
-        if (rc > 0) {
-            rec->text.n = before;
-            (void)cli_json_copy_string(cli_json_find(object, keys, n), 1, &rec->text, &where);
-        }
-        if (keys[n] == '\0') return 0;
-        keys += n + 1;
-    }
-}
-
-static int read_json(const struct cli_run *run, struct cli_record *rec) {
-    struct cli_json value, id;
-    size_t where = 0;
-    const char *why = cli_json_check(rec->raw.p, rec->raw.n, &value, &where);
-
-    if (why != NULL) {
-        cli_record_bad(rec, "not JSON: %s", why);
-        return bad_json(rec, where);
-    }
-    if (value.p[0] != '{') {
-        cli_record_bad(rec, "the line is %s, not an object", cli_json_kind(value));
-        return bad_json(rec, (size_t)(value.p - rec->raw.p));
-    }
-    id = cli_json_find(value, "id", 2);
-    if (id.p != NULL && dstok_utf8_check(id.p, id.n) != id.n) {
-        cli_record_bad(rec, "the id is not UTF-8");
-        return bad_json(rec, (size_t)(id.p - rec->raw.p) + dstok_utf8_check(id.p, id.n));
-    }
-    if (id.p != NULL) cli_buf_add(&rec->id, id.p, id.n);
-    return add_keys(run, rec, value);
-}
-
-/* The way of most lines. Returns -1 where something is unusual: the careful reader says what, and where. */
-static int read_fast(struct cli_record *rec, const char **text, size_t *n) {
-    dstok_jsonl_record r = DSTOK_JSONL_RECORD_INIT;
-
-    if (rec->jsonl == NULL || dstok_jsonl_read(rec->jsonl, rec->raw.p, rec->raw.n, &r, NULL) != DSTOK_OK)
-        return -1;
-    cli_buf_add(&rec->id, r.id, r.n_id);
-    *text = r.text;
-    *n = r.n_text;
-    return 0;
-}
-
 static const char *advice_for_long(const struct cli_run *run) {
     const struct cli_config *c = run->config;
 
@@ -165,28 +80,17 @@ int cli_record_text(const struct cli_run *run, struct cli_record *rec, const cha
     if (rec->is_too_long) {
         cli_record_bad(rec, "the record is longer than %llu bytes%s",
                        (unsigned long long)run->config->max_record, advice_for_long(run));
-        return bad_json(rec, 0);
+        rec->fault = rec->offset;
+        rec->has_fault = 1;
+        return -1;
     }
-    if (!is_jsonl(run) || read_fast(rec, text, n) == 0) return 0;
-    if (read_json(run, rec)) return -1;
-    *text = rec->text.p;
-    *n = rec->text.n;
-    return 0;
+    return is_jsonl(run) ? cli_jsonl_text(run, rec, text, n) : 0;
 }
 
 void cli_record_text_again(const struct cli_record *rec, const char **text, size_t *n) {
-    dstok_jsonl_record r = DSTOK_JSONL_RECORD_INIT;
-
     *text = rec->raw.p;
     *n = rec->raw.n;
-    if (rec->text.n > 0) {
-        *text = rec->text.p;
-        *n = rec->text.n;
-    } else if (rec->jsonl != NULL &&
-               dstok_jsonl_read(rec->jsonl, rec->raw.p, rec->raw.n, &r, NULL) == DSTOK_OK) {
-        *text = r.text;
-        *n = r.n_text;
-    }
+    if (rec->jsonl != NULL) cli_jsonl_text_again(rec, text, n);
 }
 
 /* "FILE:LINE: byte N" of a bad record. */

@@ -23,14 +23,14 @@ struct cli_record {
     /* set by the worker; cleared before */
     int is_large;     /* the only one at work until it is committed: its text and tokens stay until then */
     dstok_pool *pool; /* encodes the text of a large record by all threads; NULL: the thread's encoder does */
-    dstok_jsonl *jsonl;  /* of the thread that worked on it; NULL: the careful reader takes all lines */
-    struct cli_buf text; /* jsonl: the string, when the careful reader made it */
-    struct cli_buf id;   /* jsonl: the id as it stands in the input, empty when there is none */
-    struct cli_buf out;  /* what goes to standard output */
-    struct cli_buf why;  /* message for a bad or mended record, without the place */
-    int state;           /* CLI_RECORD_* */
-    int is_dropped;      /* an empty record under --empty drop */
-    uint64_t fault;      /* byte of the input, or of the text when fault_in_text, where it went wrong */
+    struct cli_jsonl *jsonl; /* of the thread that worked on it; NULL: the record is no line of JSON */
+    struct cli_buf text;     /* decode: the ids */
+    struct cli_buf id;       /* jsonl: the id as it stands in the input, empty when there is none */
+    struct cli_buf out;      /* what goes to standard output */
+    struct cli_buf why;      /* message for a bad or mended record, without the place */
+    int state;               /* CLI_RECORD_* */
+    int is_dropped;          /* an empty record under --empty drop */
+    uint64_t fault;          /* byte of the input, or of the text when fault_in_text, where it went wrong */
     int has_fault, fault_in_text;
     uint64_t column; /* decode: 1-based column of a bad id; 0 = none */
     uint64_t n_tokens, n_bytes, n_chars, n_unknown_ids;
@@ -67,7 +67,8 @@ int cli_run_records(struct cli_run *run);
 /* Adds items [from, to) of a list, as text. Called by several threads at once. */
 typedef void cli_put(const void *context, size_t from, size_t to, struct cli_buf *out);
 
-/* Items [0, n) to standard output; memory does not grow with n. For commit. Returns 0, or CLI_FAIL after a message. */
+/* Items [0, n) to standard output; memory does not grow with n. For commit. Returns 0, or CLI_FAIL after a
+ * message. */
 int cli_out_list(const struct cli_run *run, size_t n, cli_put *put, const void *context);
 
 /* ---- reader.c */
@@ -81,6 +82,19 @@ void cli_reader_free(struct cli_reader *r);
 /* The next record into rec, whose buffers are reused. CLI_READ_WAIT when the input is not there yet and
  * !may_wait. */
 int cli_reader_next(struct cli_reader *r, int may_wait, struct cli_record *rec);
+
+/* ---- jsonl.c */
+
+/* What reads lines of JSON as the run wants them, for one thread. NULL, with err->status DSTOK_OK, where there
+ * are none; else NULL with what is wrong with the keys. */
+struct cli_jsonl *cli_jsonl_new(const struct cli_config *c, dstok_error *err);
+void cli_jsonl_free(struct cli_jsonl *j);
+/* The text of a line, and its id to rec->id. Returns 0, or -1 with rec marked bad. Valid until the thread's
+ * next line. */
+int cli_jsonl_text(const struct cli_run *run, struct cli_record *rec, const char **text, size_t *n);
+void cli_jsonl_text_again(const struct cli_record *rec, const char **text, size_t *n);
+/* decode: the same for the value that has the ids, as it is written. */
+int cli_jsonl_value(struct cli_record *rec, const char **value, size_t *n);
 
 /* ---- record.c */
 

@@ -42,7 +42,9 @@ typedef struct dstok_jsonl dstok_jsonl;
  *      NUL-terminated, not empty, copied; NULL with n_keys = 0: "text"
  *  id_key   key of a value that is handed on as it is written; NULL: "id"
  *  replace  non-zero: half of a surrogate pair in the text (\ud83d alone) becomes U+FFFD instead of E_FORMAT
- *  simd     DSTOK_SIMD_* of <dstok/tokenizer.h>; the same results for all */
+ *  simd     DSTOK_SIMD_* of <dstok/tokenizer.h>; the same results for all
+ *  as_written  non-zero, with one key: the text is its value as it is written, whatever it is, such as an array
+ *      of ids or a string with its quotes and escapes; of a line that is no object it is all of the line */
 typedef struct dstok_jsonl_options {
     size_t struct_size;
     const dstok_alloc *alloc;
@@ -51,15 +53,17 @@ typedef struct dstok_jsonl_options {
     const char *id_key;
     int replace;
     int simd;
+    int as_written;
 } dstok_jsonl_options;
 #define DSTOK_JSONL_OPTIONS_INIT                                                                             \
-    { sizeof(dstok_jsonl_options), NULL, NULL, 0, NULL, 0, 0 }
+    { sizeof(dstok_jsonl_options), NULL, NULL, 0, NULL, 0, 0, 0 }
 
 /** Make a reader.
  *  options  [in]  NULL = defaults
  *  out      [out] untouched on failure
- *  Returns: DSTOK_OK; E_INVAL (NULL, struct_size, an empty key, unknown simd); E_LIMIT (too many keys, one
- *      too long); E_UNSUPPORTED (this machine or this build lacks those instructions); E_NOMEM.
+ *  Returns: DSTOK_OK; E_INVAL (NULL, struct_size, an empty key, unknown simd, as_written with several keys);
+ *      E_LIMIT (too many keys, one too long); E_UNSUPPORTED (this machine or this build lacks those
+ *      instructions); E_NOMEM.
  *  Owns: out, to be given to dstok_jsonl_free.   Threads: safe.   Since: 0.1 */
 DSTOK_API DSTOK_NODISCARD dstok_status dstok_jsonl_new(const dstok_jsonl_options *options, dstok_jsonl **out,
                                                        dstok_error *err);

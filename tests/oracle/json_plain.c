@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading of single JSON values where they lie. */
-#include "json_in.h"
+/* JSON read byte by byte. */
+#include "json_plain.h"
 
 #include <string.h>
 
@@ -134,13 +134,13 @@ static int after_value(struct scan *s, const char *kinds, size_t *depth) {
 
 /* Step over one value, whatever it holds. */
 static int skip_value(struct scan *s) {
-    char kinds[CLI_JSON_MAX_DEPTH];
+    char kinds[PLAIN_MAX_DEPTH];
     size_t depth = 0;
 
     do {
         if (s->p == s->end) return fault(s, "");
         if (*s->p == '{' || *s->p == '[') {
-            if (depth == CLI_JSON_MAX_DEPTH) return fault(s, "more than 1000 values inside one another");
+            if (depth == PLAIN_MAX_DEPTH) return fault(s, "more than 1000 values inside one another");
             kinds[depth++] = *s->p++;
             skip_blanks(s);
             if (s->p < s->end && *s->p == (kinds[depth - 1] == '{' ? '}' : ']')) {
@@ -158,7 +158,7 @@ static int skip_value(struct scan *s) {
     return 1;
 }
 
-const char *cli_json_check(const char *text, size_t n, struct cli_json *value, size_t *where) {
+const char *plain_json_check(const char *text, size_t n, struct plain_json *value, size_t *where) {
     struct scan s = {text, text + n, NULL};
 
     skip_blanks(&s);
@@ -206,7 +206,7 @@ static uint32_t escape_value(const char *p, size_t n, size_t *used) {
     return 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
 }
 
-int cli_json_copy_string(struct cli_json string, int replace, struct cli_buf *out, size_t *where) {
+int plain_json_copy_string(struct plain_json string, int replace, struct cli_buf *out, size_t *where) {
     const char *p = string.p + 1, *end = string.p + string.n - 1;
 
     cli_buf_reserve(out, string.n);
@@ -231,13 +231,13 @@ int cli_json_copy_string(struct cli_json string, int replace, struct cli_buf *ou
 
 /* How much of `key` a key of the text covers: all of it, a part that a dot follows (0 < result < n), or
  * nothing. */
-static size_t key_covers(struct cli_json name, const char *key, size_t n) {
+static size_t key_covers(struct plain_json name, const char *key, size_t n) {
     struct cli_buf plain = {0};
     const char *text = name.p + 1;
     size_t length = name.n - 2, where, covered = 0;
 
     if (memchr(text, '\\', length) != NULL) {
-        (void)cli_json_copy_string(name, 1, &plain, &where);
+        (void)plain_json_copy_string(name, 1, &plain, &where);
         text = plain.p;
         length = plain.n;
     }
@@ -247,15 +247,15 @@ static size_t key_covers(struct cli_json name, const char *key, size_t n) {
     return covered;
 }
 
-/* One level of cli_json_find. *rest becomes the part of the key that is left for the object found. */
-static struct cli_json find_here(struct cli_json object, const char *key, size_t n, size_t *rest) {
+/* One level of plain_json_find. *rest becomes the part of the key that is left for the object found. */
+static struct plain_json find_here(struct plain_json object, const char *key, size_t n, size_t *rest) {
     struct scan s = {object.p + 1, object.p + object.n - 1, NULL};
-    struct cli_json whole = {NULL, 0}, inner = {NULL, 0};
+    struct plain_json whole = {NULL, 0}, inner = {NULL, 0};
     size_t covered, inner_covered = 0;
 
     skip_blanks(&s);
     while (s.p < s.end) {
-        struct cli_json name = {s.p, 0}, value;
+        struct plain_json name = {s.p, 0}, value;
 
         (void)skip_string(&s);
         name.n = (size_t)(s.p - name.p);
@@ -272,7 +272,7 @@ static struct cli_json find_here(struct cli_json object, const char *key, size_t
             inner = value;
             inner_covered = covered + 1;
         } else if (covered > 0 && inner_covered == covered + 1) { /* of equal keys the last counts */
-            inner = (struct cli_json){NULL, 0};
+            inner = (struct plain_json){NULL, 0};
         }
         skip_blanks(&s);
         if (s.p < s.end) s.p++; /* ',' */
@@ -282,7 +282,7 @@ static struct cli_json find_here(struct cli_json object, const char *key, size_t
     return whole.p ? whole : inner;
 }
 
-struct cli_json cli_json_find(struct cli_json object, const char *key, size_t key_length) {
+struct plain_json plain_json_find(struct plain_json object, const char *key, size_t key_length) {
     size_t rest = 0;
 
     while (object.p != NULL && key_length > 0) {
@@ -291,38 +291,4 @@ struct cli_json cli_json_find(struct cli_json object, const char *key, size_t ke
         key_length -= rest;
     }
     return object;
-}
-
-struct cli_json cli_json_next(struct cli_json array, size_t *at) {
-    struct scan s = {array.p + (*at ? *at : 1), array.p + array.n - 1, NULL};
-    struct cli_json value = {NULL, 0};
-
-    skip_blanks(&s);
-    if (*at && s.p < s.end && *s.p == ',') s.p++;
-    skip_blanks(&s);
-    if (s.p < s.end) {
-        value.p = s.p;
-        (void)skip_value(&s);
-        value.n = (size_t)(s.p - value.p);
-    }
-    *at = (size_t)(s.p - array.p);
-    return value;
-}
-
-const char *cli_json_kind(struct cli_json value) {
-    switch (value.p[0]) {
-    case '{':
-        return "an object";
-    case '[':
-        return "an array";
-    case '"':
-        return "a string";
-    case 'n':
-        return "null";
-    case 't':
-    case 'f':
-        return "a boolean";
-    default:
-        return "a number";
-    }
 }
