@@ -252,7 +252,7 @@ class OnError(CliTest):
     def test_skip(self):
         out, err = self.run_lines("--on-error", "skip", rc=3)
         self.assertEqual(len(out), 2)
-        self.assertIn("note: 1 of 3 records were skipped", err)
+        self.assertIn("note: 1 of 3 records was skipped", err)
         self.assertEqual(self.run_lines("--on-error", "skip", "-q", rc=3)[1], "")
 
     def test_replace(self):
@@ -282,6 +282,15 @@ class OnError(CliTest):
         self.fails(2, "--reject ./small.json is the vocabulary", *skip, "./small.json", stdin="x")
         self.assertIn("merges", (self.dir / "small.json").read_text())
         self.fails(2, "--reject -: name a file", *skip, "-", stdin="x")
+
+    def test_numbers_of_bad_records(self):
+        half = '{"text":"\\ud83d"}\n'
+        both = "2 of 3 records were mended\ndstok: note: 1 of 3 records was counted as empty"
+        for data, mode, note in (("7\n", "skip", "1 of 1 record was skipped"), ("7\n8\n", "skip", "2 of 2 records were skipped"),
+                                 ("7\n", "replace", "1 of 1 record was counted as empty"),
+                                 (half, "replace", "1 of 1 record was mended"), (half * 2 + "7\n", "replace", both)):
+            result = self.run_verb("encode", "--input-format", "jsonl", "--on-error", mode, stdin=data)
+            self.assertTrue(result.stderr.decode().endswith(f"\ndstok: note: {note}\n"), result.stderr)
 
     def test_many_bad_records_are_not_all_named(self):
         result = self.run_verb("encode", "--input-format", "lines", "--on-error", "skip", stdin=b"\xff\n" * 500)

@@ -137,7 +137,7 @@ class Train(CliTest):
         data = b"ab ab\n\xff\nab\n"
         result = self.train("--input-format", "lines", "--on-error", "skip", "--reject", "log", stdin=data, rc=3)
         self.assertIn(b"standard input:2: byte 6: invalid UTF-8", result.stderr)
-        self.assertIn(b"note: 1 of 3 records were skipped", result.stderr)
+        self.assertIn(b"note: 1 of 3 records was skipped", result.stderr)
         self.assertEqual(self.merges(), [["a", "b"]])
         self.assertEqual([json.loads(line)["line"] for line in open(self.dir / "log")], [2])
         for more in ([], ["--on-error", "fail"]):

@@ -183,6 +183,13 @@ static void print_note(struct note *note, const char *what, const char *advice) 
     cli_buf_free(&note->first);
 }
 
+/* "1 of 3 records was skipped" */
+static void tell_number(const struct cli_run *run, uint64_t n, const char *what) {
+    if (n > 0)
+        cli_note("%llu of %llu record%s %s %s", (unsigned long long)n, (unsigned long long)run->n_records,
+                 run->n_records == 1 ? "" : "s", n == 1 ? "was" : "were", what);
+}
+
 void cli_notes_print(const struct cli_run *run) {
     (void)cli_out_flush(); /* notes come behind the output they are about; a failure shows at the end */
     print_note(&notes.unknown, "characters without a token", "; --strict makes them errors");
@@ -194,14 +201,9 @@ void cli_notes_print(const struct cli_run *run) {
                run->config->invalid == DSTOK_INVALID_RAW ? "; taken as they are" : "; became U+FFFD");
     print_note(&notes.special, "control tokens in the text, kept as text",
                "; --special parse takes them as tokens (for trusted text only)");
-    if (run->n_mended > 0)
-        cli_note("%llu of %llu records were mended", (unsigned long long)run->n_mended,
-                 (unsigned long long)run->n_records);
-    if (run->n_bad > 0 && run->config->on_error != CLI_ERROR_FAIL)
-        cli_note("%llu of %llu records %s", (unsigned long long)run->n_bad,
-                 (unsigned long long)run->n_records,
-                 run->config->on_error == CLI_ERROR_SKIP ? "were skipped"
-                                                         : "could not be read and count as empty");
+    tell_number(run, run->n_mended, "mended");
+    if (run->config->on_error == CLI_ERROR_SKIP) tell_number(run, run->n_bad, "skipped");
+    if (run->config->on_error == CLI_ERROR_REPLACE) tell_number(run, run->n_bad, "counted as empty");
 }
 
 int cli_reject_open(struct cli_run *run) {
