@@ -108,6 +108,10 @@ class Inspect(CliTest):
         self.assertIn("  1.000  b\n", out)
         rows = self.lines("inspect", "-v", self.vocab, "--fertility", "a")
         self.assertEqual([(r["tokens"], r["bytes"], r["bytes_per_token"]) for r in rows], [(2, 7, 3.5)] * 2)
+        self.write("empty", "")
+        self.assertIn("\n  3.500  a\n      -  empty\n", self.out("inspect", "--fertility", "a", "empty"))
+        row, = self.lines("inspect", "--fertility", "empty")
+        self.assertEqual((row["tokens"], row["bytes"], row["bytes_per_token"]), (0, 0, None))
 
     def test_wrong_use(self):
         self.fails(2, "files belong to --fertility", "inspect", "file")

@@ -99,10 +99,15 @@ static const char *vocab_name(const struct cli_config *c, size_t i) {
     return c->n_vocabs ? c->vocabs[i] : "default";
 }
 
-static double ratio(const struct fertility *f, size_t file, size_t column) {
+/* Bytes per token, or what says that there are no tokens. */
+static void put_ratio(struct cli_buf *out, const struct fertility *f, size_t file, size_t column,
+                      const char *none) {
     uint64_t tokens = f->tokens[column * f->n_files + file];
 
-    return tokens > 0 ? (double)f->bytes[file] / (double)tokens : 0.0;
+    if (tokens > 0)
+        cli_buf_printf(out, f->config->json ? "%.4f" : "%7.3f", (double)f->bytes[file] / (double)tokens);
+    else
+        cli_buf_text(out, none);
 }
 
 static void print_json(const struct fertility *f, const struct cli_run *run, size_t n_vocabs,
@@ -115,9 +120,11 @@ static void print_json(const struct fertility *f, const struct cli_run *run, siz
             cli_json_text(out, run->files.items[i].name);
             cli_buf_text(out, ",\"vocabulary\":");
             cli_json_text(out, vocab_name(f->config, k));
-            cli_buf_printf(out, ",\"bytes\":%llu,\"tokens\":%llu,\"bytes_per_token\":%.4f}\n",
-                           (unsigned long long)f->bytes[i], (unsigned long long)f->tokens[k * f->n_files + i],
-                           ratio(f, i, k));
+            cli_buf_printf(
+                out, ",\"bytes\":%llu,\"tokens\":%llu,\"bytes_per_token\":", (unsigned long long)f->bytes[i],
+                (unsigned long long)f->tokens[k * f->n_files + i]);
+            put_ratio(out, f, i, k, "null");
+            cli_buf_text(out, "}\n");
         }
 }
 
@@ -135,7 +142,10 @@ static void print_table(const struct fertility *f, const struct cli_run *run, si
     for (k = 0; k < n_vocabs; k++) cli_buf_printf(out, "   [%zu] ", k + 1);
     cli_buf_text(out, " file\n");
     for (i = 0; i < f->n_files; i++) {
-        for (k = 0; k < n_vocabs; k++) cli_buf_printf(out, "%7.3f ", ratio(f, i, k));
+        for (k = 0; k < n_vocabs; k++) {
+            put_ratio(out, f, i, k, "      -");
+            cli_buf_char(out, ' ');
+        }
         cli_buf_char(out, ' ');
         cli_buf_name(out, run->files.items[i].name);
         cli_buf_char(out, '\n');
