@@ -15,6 +15,7 @@ class Files(CliTest):
     def test_missing(self):
         result = self.fails(2, "^dstok: cannot open nope: No such file or directory\n", "encode", "small.json", "nope")
         self.assertEqual(result.stdout, b"")  # names are checked before any work
+        self.fails(2, '^dstok: cannot open "": the name is empty\n', "encode", "small.json", "")
         self.fails(2, "inputs are files: to pass text itself, pipe it in", "encode", "some text")
 
     def test_folder(self):

@@ -181,6 +181,7 @@ class Vocabulary(CliTest):
     def test_wrong_paths(self):
         self.cannot("nope.json", "cannot open nope.json: No such file or directory\n")
         self.cannot("no/such", "cannot open no/such: No such file or directory\n")
+        self.cannot("", 'cannot open "": the name is empty\n')
         self.cannot(str(self.dir), "cannot open .*: the folder holds no tokenizer.json")
         self.write("v.json.gz", b"\x1f\x8b\x08\0\0\0\0\0")
         self.cannot("v.json.gz", r"cannot open v.json.gz: the vocabulary is compressed \(gzip data\); unpack it first")

@@ -22,7 +22,10 @@ static void add_file(struct cli_files *f, const struct cli_input *like, const ch
 }
 
 static int cannot_open(const char *path, int error) {
-    cli_error("cannot open %s: %s", path, strerror(error));
+    if (path[0] == '\0')
+        cli_error("cannot open \"\": the name is empty");
+    else
+        cli_error("cannot open %s: %s", path, strerror(error));
     return CLI_USAGE;
 }
 

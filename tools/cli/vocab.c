@@ -64,7 +64,7 @@ static int is_file_name(const char *name) {
         k = strlen(endings[i]);
         if (n > k && strcmp(name + n - k, endings[i]) == 0) return 1;
     }
-    return strchr(name, '/') != NULL || n == 0;
+    return strchr(name, '/') != NULL;
 }
 
 /* Names that tools/get-vocab knows (tools/vocabs.json; a test compares them). */
@@ -93,6 +93,7 @@ static int not_found(const char *name) {
     char **names;
     size_t n, i;
 
+    if (name[0] == '\0') return cannot_open("\"\"", "the name is empty");
     if (strcmp(name, "-") == 0)
         return cannot_open(
             name, "a vocabulary does not come from standard input; name a file, a folder, or default");
