@@ -106,6 +106,13 @@ class Train(CliTest):
         self.train("--input-format", "jsonl", "--json-keys", "x", stdin='{"x":"ab"}\n{"x":"ab"}')
         self.assertEqual(self.merges(), [["a", "b"]])
 
+    def test_what_was_learnt_is_told(self):
+        for text, told in (("ab", "1 pretokens (1 distinct), 256 ids, 0 merges; not full: no pair is left that is frequent enough"),
+                           ("ab ab ab", "3 pretokens (2 distinct), 258 ids, 2 merges, the last of count 2; "
+                                        "not full: no pair is left that is frequent enough")):
+            result = self.raw("train", "--vocab-size", "300", "-o", "new.json", stdin=text)
+            self.assertEqual(result.stderr.decode(), f"dstok: note: {told}\n")
+
     def test_order_of_inputs_does_not_matter(self):
         self.write("a", "some text the text that " * 3)
         self.write("b", "more of the text here")

@@ -218,12 +218,14 @@ static int feed_all(struct training *t, const struct cli_files *files) {
 
 static void tell_result(const struct training *t) {
     dstok_train_result r = DSTOK_TRAIN_RESULT_INIT;
+    struct cli_buf last = {0};
 
     (void)dstok_trainer_result(t->trainer, &r);
-    cli_note("%llu pretokens (%llu distinct), %llu ids, %llu merges, the last of count %llu; %s",
-             (unsigned long long)r.n_pretokens, (unsigned long long)r.n_words, (unsigned long long)r.n_ids,
-             (unsigned long long)r.n_merges, (unsigned long long)r.last_count,
-             r.full ? "full" : "not full: no other pair is frequent enough");
+    if (r.n_merges > 0) cli_buf_printf(&last, ", the last of count %llu", (unsigned long long)r.last_count);
+    cli_note("%llu pretokens (%llu distinct), %llu ids, %llu merges%s; %s", (unsigned long long)r.n_pretokens,
+             (unsigned long long)r.n_words, (unsigned long long)r.n_ids, (unsigned long long)r.n_merges,
+             cli_buf_string(&last), r.full ? "full" : "not full: no pair is left that is frequent enough");
+    cli_buf_free(&last);
 }
 
 static int write_result(struct training *t) {
