@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Compiled vocabularies (.dstok): equal to their source, the same bytes each time, and safe whatever their
  * bytes are. */
-#include "../../tokenizer/bpe/tables.h"
 #include "../harness/heap.h"
-#include "../harness/t.h"
-#include "../oracle/fixture.h"
+#include "compiled_util.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 static const char *const texts[] = {
@@ -16,69 +13,6 @@ static const char *const texts[] = {
     "   lll ooo heheheheh\tLOW",
     "\xF0\x9F\x98 hell \xF0\xF0\xF0", /* not UTF-8 */
 };
-
-/* Two vocabularies that between them have every part: scanner and PCRE2, byte and character atoms, normalisers,
- * steps that rewrite, decoder rules, template. */
-static const char *const pairs[][2] = {{"h", "e"},    {"l", "l"}, {"he", "ll"},
-                                       {"hell", "o"}, {" ", "w"}, {"l", "o"}};
-
-static const fixture bytes_fixture = {
-    .merges = pairs,
-    .n_merges = sizeof pairs / sizeof *pairs,
-    .added = "s:<s>\nsn:</s>\nslr:<|end|>\nw:LOW\nn:oo",
-    .normalizer = "{\"type\":\"NFC\"}",
-    .post_processor =
-        "{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"<s>\",\"type_id\":0}},"
-        "{\"Sequence\":{\"id\":\"A\",\"type_id\":0}}],\"pair\":[],\"special_tokens\":{\"<s>\":{\"id\":"
-        "\"<s>\",\"ids\":[262],\"tokens\":[\"<s>\"]}}}",
-};
-
-static const char chars_json[] =
-    "{\"version\":\"1.0\",\"added_tokens\":["
-    "{\"id\":0,\"content\":\"<unk>\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":"
-    "false,"
-    "\"special\":true},"
-    "{\"id\":1,\"content\":\"<s>\",\"single_word\":false,\"lstrip\":false,\"rstrip\":true,\"normalized\":"
-    "true,"
-    "\"special\":true}],"
-    "\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"Prepend\",\"prepend\":"
-    "\"\xE2\x96\x81\"},"
-    "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\xE2\x96\x81\"},"
-    "{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"[0-9]{2,}\"},\"content\":\"0\"}]},"
-    "\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":"
-    "\"[.,]+\"},"
-    "\"behavior\":\"Isolated\",\"invert\":false},{\"type\":\"Metaspace\",\"replacement\":\"\xE2\x96\x81\","
-    "\"prepend_scheme\":\"first\",\"split\":true}]},"
-    "\"post_processor\":null,"
-    "\"decoder\":{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Replace\",\"pattern\":{\"String\":"
-    "\"\xE2\x96\x81\"},"
-    "\"content\":\" \"},{\"type\":\"ByteFallback\"},{\"type\":\"Fuse\"},{\"type\":\"Strip\",\"content\":\" "
-    "\","
-    "\"start\":1,\"stop\":0}]},"
-    "\"model\":{\"type\":\"BPE\",\"unk_token\":\"<unk>\",\"fuse_unk\":true,\"byte_fallback\":true,\"vocab\":{"
-    "\"<unk>\":0,\"<s>\":1,\"<0xC3>\":2,\"<0xA9>\":3,\"\xE2\x96\x81\":4,\"h\":5,\"e\":6,\"l\":7,\"o\":8,"
-    "\"w\":9,"
-    "\"he\":10,\"ll\":11,\"\xE2\x96\x81w\":12,\"lo\":13},\"merges\":[[\"h\",\"e\"],[\"l\",\"l\"],"
-    "[\"\xE2\x96\x81\",\"w\"],[\"l\",\"o\"]]}}";
-
-static dstok_status load(const void *data, size_t n, const dstok_alloc *al, dstok_tokenizer **tok,
-                         dstok_error *err) {
-    dstok_load_options options = DSTOK_LOAD_OPTIONS_INIT;
-    options.alloc = al;
-    return dstok_tokenizer_load_memory(data, n, NULL, 0, &options, tok, err);
-}
-
-static dstok_tokenizer *load_source(int which) {
-    dstok_tokenizer *tok = NULL;
-    dstok_error err = {.text = ""};
-    if (which == 0) return fixture_load(&bytes_fixture, NULL);
-    CHECK_EQ(load(chars_json, sizeof chars_json - 1, NULL, &tok, &err), DSTOK_OK);
-    if (tok == NULL) {
-        fprintf(stderr, "%s\n", err.text);
-        exit(1);
-    }
-    return tok;
-}
 
 /* ---- equal to the source ---- */
 
@@ -125,7 +59,7 @@ static void check_same(const dstok_tokenizer *a, const dstok_tokenizer *b) {
 }
 
 static void test_round_trip(void) {
-    for (int which = 0; which < 2; which++) {
+    for (int which = 0; which < N_SOURCES; which++) {
         dstok_tokenizer *source = load_source(which), *again = load_source(which), *compiled = NULL,
                         *twice = NULL;
         size_t n, m;
@@ -169,14 +103,6 @@ static void test_file(void) {
 }
 
 /* ---- damage ---- */
-
-static void seal(uint8_t *block, size_t n) {
-    dstok__head head;
-    if (n < sizeof head) return;
-    memcpy(&head, block, sizeof head);
-    head.checksum = dstok__hash(block + DSTOK__CHECKED_FROM, n - DSTOK__CHECKED_FROM, 0);
-    memcpy(block, &head, sizeof head);
-}
 
 /* Encodes a text under one combination of options, and decodes it. */
 static void use_options(const dstok_tokenizer *tok, dstok_encoder *enc, const char *text, uint32_t which) {
@@ -249,7 +175,7 @@ static void try_block(const uint8_t *block, size_t n, bool must_fail) {
 /* Each single damaged byte is found by the checksum; with the checksum forged the file may open, but never hurts. */
 static void test_mutants(void) {
     t_rng rng = {7};
-    for (int which = 0; which < 2; which++) {
+    for (int which = 0; which < N_SOURCES; which++) {
         dstok_tokenizer *tok = load_source(which);
         size_t n;
         const void *bytes = dstok_tokenizer_compiled(tok, &n);
@@ -279,7 +205,7 @@ static void test_mutants(void) {
 
 /* Every number of the head, each with values that lead nowhere. */
 static void test_head(void) {
-    for (int which = 0; which < 2; which++) {
+    for (int which = 0; which < N_SOURCES; which++) {
         dstok_tokenizer *tok = load_source(which);
         size_t n;
         const void *bytes = dstok_tokenizer_compiled(tok, &n);
@@ -300,31 +226,6 @@ static void test_head(void) {
 }
 
 /* ---- forged with sense: right in each part, but not as a whole ---- */
-
-/* A copy of the block of load_source(which). */
-static uint8_t *copy_block(int which, size_t *n) {
-    dstok_tokenizer *tok = load_source(which);
-    const void *bytes = dstok_tokenizer_compiled(tok, n);
-    uint8_t *block = malloc(*n);
-    if (block == NULL) exit(1);
-    memcpy(block, bytes, *n);
-    dstok_tokenizer_free(tok);
-    return block;
-}
-
-static void *section(uint8_t *block, dstok__section s) {
-    return block + ((dstok__head *)(void *)block)->sections[s].at;
-}
-
-/* The sealed block must not open, and says why; NULL: it must. */
-static void check_opens(uint8_t *block, size_t n, const char *says) {
-    dstok_tokenizer *tok = NULL;
-    dstok_error err = {.text = ""};
-    seal(block, n);
-    CHECK_EQ(load(block, n, NULL, &tok, &err), says == NULL ? DSTOK_OK : DSTOK_E_FORMAT);
-    CHECK(says == NULL || strstr(err.text, says) != NULL);
-    dstok_tokenizer_free(tok);
-}
 
 static const struct contradiction {
     int which;
