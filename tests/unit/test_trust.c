@@ -46,6 +46,37 @@ static void test_config(void) {
     free(json);
 }
 
+#define BAR "\xEF\xBD\x9C"
+#define ADDED(content)                                                                                       \
+    "{\"added_tokens\":[{\"id\":3,\"content\":\"" content "\",\"single_word\":false,\"lstrip\":false,"       \
+    "\"rstrip\":false,\"normalized\":false,\"special\":true}],"                                              \
+    "\"model\":{\"type\":\"BPE\",\"unk_token\":\"<unk>\",\"byte_fallback\":true,\"merges\":[],"              \
+    "\"vocab\":{\"<unk>\":0,\"a\":1,"
+
+/* Nor does a character give one, or a byte that falls back to the id of one: they have no token then. */
+static void test_atoms(void) {
+    static const struct {
+        const char *json, *text;
+        uint32_t safe, parse;
+    } rows[] = {
+        {ADDED("<s>") "\"<0x62>\":3}}}", "b", 0, 3},
+        {ADDED("<s>") "\"<0x62>\":2}}}", "b", 2, 2},
+        {ADDED(BAR) "\"" BAR "\":2}}}", BAR, 0, 2},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        dstok_tokenizer *tok = NULL;
+        dstok_error err = {.status = DSTOK_OK};
+        CHECK_EQ(dstok_tokenizer_load_memory(rows[i].json, strlen(rows[i].json), NULL, 0, NULL, &tok, &err),
+                 DSTOK_OK);
+        if (tok == NULL) continue;
+        dstok_encoder *enc = fixture_encoder(tok);
+        fixture_check_ids(enc, rows[i].text, DSTOK_SPECIAL_SAFE, &rows[i].safe, 1, "safe");
+        fixture_check_ids(enc, rows[i].text, DSTOK_SPECIAL_PARSE, &rows[i].parse, 1, "parse");
+        dstok_encoder_free(enc);
+        dstok_tokenizer_free(tok);
+    }
+}
+
 /* A rank file: 256 bytes and the special token <|x|>. */
 static dstok_tokenizer *load_ranks(const char *more, dstok_status want) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -152,6 +183,7 @@ static void test_many_scripts(void) {
 int main(void) {
     test_template();
     test_config();
+    test_atoms();
     test_behind_bad_bytes();
     test_raw_prefix();
     test_long_ranks();

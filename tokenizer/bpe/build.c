@@ -3,6 +3,8 @@
  * block. */
 #include "build.h"
 
+#include "../text/utf8.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -105,6 +107,33 @@ static dstok_status warn_byte(dstok__build *b, const dstok__token *t) {
     return dstok__build_row(b, DSTOK__S_WARNINGS, &ref, sizeof ref);
 }
 
+static bool is_character(const char *text, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (dstok__is_continuation((uint8_t)text[i]) != (i > 0)) return false;
+    return n > 0;
+}
+
+/* Is it one character (or byte), perhaps with what this vocabulary puts before and behind it? */
+static bool may_be_atom(const dstok__spec *s, const dstok__token *t) {
+    if (!s->char_atoms && s->prefix_n + s->suffix_n == 0) return false; /* byte_ids say it */
+    for (size_t i = 0; i < 4; i++) {
+        size_t head = i & 1 ? s->prefix_n : 0, tail = i & 2 ? s->suffix_n : 0;
+        if (t->n <= head + tail) continue;
+        size_t n = t->n - head - tail;
+        if (s->char_atoms ? is_character(t->text + head, n) : n == 1) return true;
+    }
+    return false;
+}
+
+/* Bytes that fall back to a control token: SAFE leaves them unknown. */
+static void note_fallback(dstok__build *b) {
+    for (unsigned i = 0; i < 256; i++) {
+        uint32_t id = b->s->fallback_ids[i];
+        if (id < b->head.n_ids && (dstok__build_flags(b)[id] & DSTOK_TOKEN_CONTROL))
+            b->head.options |= DSTOK__T_CONTROL_MERGES;
+    }
+}
+
 static dstok_status map_texts(dstok__build *b) {
     const dstok__spec *s = b->s;
     const uint8_t *flags = dstok__build_flags(b);
@@ -114,7 +143,7 @@ static dstok_status map_texts(dstok__build *b) {
         bool is_control = (flags[t->id] & DSTOK_TOKEN_CONTROL) != 0;
         if (t->literal || t->n == 0) continue;
         DSTOK_TRY(dstok__map_put(&b->by_text, t->text, t->n, t->id, NULL));
-        if (is_control && (b->head.options & DSTOK__T_WHOLE_FIRST))
+        if (is_control && ((b->head.options & DSTOK__T_WHOLE_FIRST) || may_be_atom(s, t)))
             b->head.options |= DSTOK__T_CONTROL_MERGES;
         if (t->n != 1 || s->char_atoms) continue;
         b->head.byte_ids[(uint8_t)t->text[0]] = t->id;
@@ -335,6 +364,7 @@ static dstok_status build_all(dstok__build *b) {
     DSTOK_TRY(fill_ops(b));
     DSTOK_TRY(fill_lists(b));
     DSTOK_TRY(map_texts(b));
+    note_fallback(b);
     DSTOK_TRY(fill_added(b));
     DSTOK_TRY(dstok__build_words(b));
     b->head.seed = dstok__hash(b->sections[DSTOK__S_STRINGS].data, b->sections[DSTOK__S_STRINGS].len, 0);

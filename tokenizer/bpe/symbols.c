@@ -64,6 +64,13 @@ static dstok_status put_unknown(gathering *g, size_t begin, size_t end, size_t h
     return DSTOK_OK;
 }
 
+/* The id, unless the policy forbids it: text must not give a control token. */
+static uint32_t permitted(const job *j, uint32_t id) {
+    bool is_forbidden =
+        j->forbid_control && id < j->tok->n_ids && (j->tok->flags[id] & DSTOK_TOKEN_CONTROL) != 0;
+    return is_forbidden ? DSTOK__NO_ID : id;
+}
+
 /* A token a byte, without affixes or fallback. */
 static dstok_status gather_bytes(gathering *g, const uint8_t *text, size_t n) {
     const uint32_t *ids = g->j->tok->t.head->byte_ids;
@@ -107,7 +114,7 @@ static void make_atom(const dstok_tokenizer *tok, const uint8_t *text, size_t wi
 static dstok_status put_fallback(gathering *g, const atom *a, size_t begin, bool *done) {
     const uint32_t *ids = g->j->tok->t.head->fallback_ids;
     *done = true;
-    for (size_t i = 0; i < a->n && *done; i++) *done = ids[a->bytes[i]] != DSTOK__NO_ID;
+    for (size_t i = 0; i < a->n && *done; i++) *done = permitted(g->j, ids[a->bytes[i]]) != DSTOK__NO_ID;
     for (size_t i = 0; i < a->n && *done; i++) {
         size_t from = i < a->head ? 0 : i - a->head, to = i < a->head ? 0 : from + 1;
         if (from > a->width) from = a->width;
@@ -121,7 +128,7 @@ static dstok_status put_atom(gathering *g, const atom *a, size_t begin) {
     const dstok_tokenizer *tok = g->j->tok;
     bool chars = (tok->options & DSTOK__T_CHAR_ATOMS) != 0;
     size_t hf_n = chars ? a->width : dstok__hf_width(g->j, a->bytes[a->head]);
-    uint32_t id = dstok__tables_find(&tok->t, a->bytes, a->n);
+    uint32_t id = permitted(g->j, dstok__tables_find(&tok->t, a->bytes, a->n));
     if (id != DSTOK__NO_ID || (tok->options & DSTOK__T_LATE_FALLBACK) ||
         tok->t.head->model == DSTOK__MODEL_SCORES) {
         DSTOK_TRY(flush_unknown(g));
@@ -173,7 +180,8 @@ static dstok_status put_left_over(putting *p, size_t begin, size_t end) {
     const uint32_t *ids = tok->t.head->fallback_ids;
     const uint8_t *text = p->j->piece->text + p->j->piece->begin;
     bool falls_back = (tok->options & DSTOK__T_LATE_FALLBACK) != 0;
-    for (size_t i = begin; i < end && falls_back; i++) falls_back = ids[text[i]] != DSTOK__NO_ID;
+    for (size_t i = begin; i < end && falls_back; i++)
+        falls_back = permitted(p->j, ids[text[i]]) != DSTOK__NO_ID;
     if (falls_back) {
         DSTOK_TRY(put_pending(p));
         for (size_t i = begin; i < end; i++)
@@ -271,9 +279,8 @@ dstok_status dstok__job_pretoken(job *j) {
     const uint8_t *text = j->piece->text + j->piece->begin;
     size_t n = j->piece->end - j->piece->begin;
     if (tok->options & DSTOK__T_WHOLE_FIRST) {
-        uint32_t id = dstok__tables_find(&tok->t, text, n);
-        if (id < tok->n_ids && !(j->forbid_control && (tok->flags[id] & DSTOK_TOKEN_CONTROL)))
-            return push_all(j, id, text, n);
+        uint32_t id = permitted(j, dstok__tables_find(&tok->t, text, n));
+        if (id < tok->n_ids) return push_all(j, id, text, n);
     }
     gathering g = {.j = j, .is_hf = j->opt.span_style == DSTOK_SPANS_HF};
     DSTOK_TRY(tok->options & DSTOK__T_PLAIN_ATOMS ? gather_bytes(&g, text, n) : gather_atoms(&g, text, n));

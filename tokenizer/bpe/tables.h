@@ -93,7 +93,7 @@ typedef struct dstok__head {
 #define DSTOK__T_FALLBACK       4u /* byte_fallback, before merging */
 #define DSTOK__T_LATE_FALLBACK  8u /* ... after it */
 #define DSTOK__T_FUSE_UNK       16u
-#define DSTOK__T_CONTROL_MERGES 32u  /* some merge or whole pretoken gives a control token: SAFE must look */
+#define DSTOK__T_CONTROL_MERGES 32u  /* text can give a control token, merged or not: SAFE must look */
 #define DSTOK__T_TRIM           64u  /* hf spans leave out blanks at the ends */
 #define DSTOK__T_TRIM_PREFIX    128u /* ... but for one at the begin */
 #define DSTOK__T_UNUSED         256u /* some tokens have DSTOK__TOKEN_UNUSED */
