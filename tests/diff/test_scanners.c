@@ -33,6 +33,15 @@
 #define QWEN35                                                                                               \
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}"                              \
     "| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#define BAILING                                                                                              \
+    "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*"            \
+    "|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"
+#define SEED_CODER                                                                                           \
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1}| ?[^\\s\\p{L}\\p{N}\\r\\n]+"       \
+    "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#define MINICPM5                                                                                             \
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}+| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*"      \
+    "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 #define O200K                                                                                                \
     "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+"              \
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"                                                                          \
@@ -67,6 +76,12 @@ static const struct subject {
     {"cl100k_tiktoken", DSTOK__DIALECT_FANCY, false, {CL100K_TIKTOKEN}},
     {"qwen2", DSTOK__DIALECT_ONIG, false, {QWEN2}},
     {"qwen2", DSTOK__DIALECT_FANCY, false, {QWEN2}},
+    {"qwen2", DSTOK__DIALECT_ONIG, false, {BAILING}},
+    {"qwen2", DSTOK__DIALECT_FANCY, false, {BAILING}},
+    {"seed_coder", DSTOK__DIALECT_ONIG, false, {SEED_CODER}},
+    {"seed_coder", DSTOK__DIALECT_FANCY, false, {SEED_CODER}},
+    {"minicpm5", DSTOK__DIALECT_ONIG, false, {"\\p{N}{1,3}", MINICPM5}},
+    {"minicpm5", DSTOK__DIALECT_FANCY, false, {"\\p{N}{1,3}", MINICPM5}},
     {"qwen35", DSTOK__DIALECT_ONIG, false, {QWEN35}},
     {"qwen35", DSTOK__DIALECT_FANCY, false, {QWEN35}},
     {"o200k", DSTOK__DIALECT_ONIG, false, {O200K}},

@@ -21,6 +21,8 @@ static const struct family {
     {"cl100k_tiktoken", dstok__scan_cl100k_tiktoken},
     {"qwen2", dstok__scan_qwen2},
     {"qwen35", dstok__scan_qwen35},
+    {"seed_coder", dstok__scan_seed_coder},
+    {"minicpm5", dstok__scan_minicpm5},
     {"o200k", dstok__scan_o200k},
     {"tekken", dstok__scan_tekken},
     {"deepseek_v3", dstok__scan_deepseek_v3},

@@ -150,6 +150,8 @@ static const struct shape {
     {"cl100k_tiktoken", dstok__block_cl100k_tiktoken},
     {"qwen2", dstok__block_qwen2},
     {"qwen35", dstok__block_qwen35},
+    {"seed_coder", dstok__block_seed_coder},
+    {"minicpm5", dstok__block_minicpm5},
     {"o200k", dstok__block_o200k},
     {"tekken", dstok__block_tekken},
     {"deepseek_v3", dstok__block_deepseek_v3},

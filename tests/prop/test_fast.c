@@ -372,6 +372,16 @@ static void check_subject(subject *s, size_t n_bytes) {
     "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"        \
     "| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"
 
+#define BAILING                                                                                              \
+    "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*"            \
+    "|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"
+#define SEED_CODER                                                                                           \
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1}| ?[^\\s\\p{L}\\p{N}\\r\\n]+"       \
+    "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#define MINICPM5                                                                                             \
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}+| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*"      \
+    "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+
 /* A pre_tokenizer: the patterns, each Isolated, then ByteLevel. */
 static char *pre_tokenizer(const char *const *patterns, const char *first, const char *last) {
     char *out = malloc(1 << 13);
@@ -411,6 +421,9 @@ static const struct family {
     {"cl100k", "llama3", {NULL}, "", BYTE_LEVEL("false"), NULL, JSON},
     {"cl100k_tiktoken", "cl100k", {NULL}, NULL, NULL, NULL, RANKS},
     {"qwen2", "qwen2", {NULL}, "", BYTE_LEVEL("false"), "{\"type\":\"NFC\"}", JSON},
+    {"qwen2", NULL, {BAILING, NULL}, "", BYTE_LEVEL("false"), "{\"type\":\"NFC\"}", JSON},
+    {"seed_coder", NULL, {SEED_CODER, NULL}, "", BYTE_LEVEL("false"), "{\"type\":\"NFC\"}", JSON},
+    {"minicpm5", NULL, {"\\p{N}{1,3}", MINICPM5, NULL}, "", BYTE_LEVEL("false"), NULL, JSON},
     {"qwen35", "qwen3.5", {NULL}, "", BYTE_LEVEL("false"), "{\"type\":\"NFC\"}", JSON},
     {"o200k", "o200k", {NULL}, "", BYTE_LEVEL("false"), NULL, JSON},
     {"o200k", "o200k", {NULL}, NULL, NULL, NULL, RANKS},

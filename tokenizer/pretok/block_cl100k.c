@@ -2,6 +2,14 @@
 /* The cl100k shape on bit masks; what it computes stands in scan_cl100k.c. */
 #include "block_parts.h"
 
+/* In what the families differ. */
+typedef struct shape {
+    bool marks;         /* are letters */
+    bool takes_lines;   /* signs take line ends along */
+    bool numbers_apart; /* blanks in front of numbers end as in front of nothing */
+    int n;              /* numbers in a group: 1 or 3 */
+} shape;
+
 typedef struct carry {
     uint64_t word, rest;    /* bit 0: the last byte of the block before */
     uint64_t absorbed;      /* ... is a line end behind signs */
@@ -24,39 +32,44 @@ static inline uint64_t splits_of(const dstok__kinds *k) {
     return k->valid & ~(k->blank | k->newline);
 }
 
-DSTOK__EACH uint64_t cut_block(dstok__window *w, size_t i, bool marks, int n, bool is_ascii, carry *c) {
+static inline uint64_t splits_but_numbers(const dstok__kinds *k) {
+    return k->valid & ~(k->blank | k->newline | k->number);
+}
+
+DSTOK__EACH uint64_t cut_block(dstok__window *w, size_t i, shape s, bool is_ascii, carry *c) {
     const dstok__kinds *k = &w->blocks[i + 1];
-    uint64_t word = word_of(k, marks, is_ascii), rest = rest_of(k, marks, is_ascii),
+    uint64_t word = word_of(k, s.marks, is_ascii), rest = rest_of(k, s.marks, is_ascii),
              alone = ~DSTOK__BEFORE(k, space);
     uint64_t words = word & ~(word << 1 | c->word), rests = rest & ~(rest << 1 | c->rest) & alone;
 
     /* A single sign, not behind a ' ', goes to the word behind it, or begins a contraction. */
-    uint64_t prefixes = rests & dstok__next_in(k, word, word_of(k + 1, marks, is_ascii), is_ascii);
+    uint64_t prefixes = rests & dstok__next_in(k, word, word_of(k + 1, s.marks, is_ascii), is_ascii);
     uint64_t behind = dstok__step_over(k, prefixes, &c->behind_prefix, is_ascii), forced = c->forced;
     c->forced = 0;
     if (prefixes & k->quote) (void)dstok__contractions(w, i, prefixes & k->quote, true, &forced, &c->forced);
     uint64_t starts = rests | (words & ~behind & ~DSTOK__BEFORE(k, blank)) | forced;
 
-    uint64_t absorbed = dstok__absorbed(k->newline, rest << 1 | c->rest, &c->absorbed);
-    starts |= dstok__cut_lines_of(w, i, k->newline & ~absorbed, splits_of, is_ascii, &c->lines);
-    starts |= n == 1 ? k->number & ~k->tail : dstok__cut_threes(k, &c->numbers);
+    uint64_t absorbed = s.takes_lines ? dstok__absorbed(k->newline, rest << 1 | c->rest, &c->absorbed) : 0;
+    starts |= dstok__cut_lines_of(w, i, k->newline & ~absorbed,
+                                  s.numbers_apart ? splits_but_numbers : splits_of, is_ascii, &c->lines);
+    starts |= s.n == 1 ? k->number & ~k->tail : dstok__cut_threes(k, &c->numbers);
     c->word = word >> 63;
     c->rest = rest >> 63;
     return starts & k->valid;
 }
 
-static inline void cut(dstok__window *w, bool marks, int n) {
+DSTOK__EACH void cut(dstok__window *w, shape s) {
     carry c;
     memset(&c, 0, sizeof c);
     for (size_t i = 0; i < w->n; i++) {
         bool is_ascii = dstok__is_ascii_block(&w->blocks[i + 1]);
-        w->starts[i] = is_ascii ? cut_block(w, i, marks, n, true, &c) : cut_block(w, i, marks, n, false, &c);
+        w->starts[i] = is_ascii ? cut_block(w, i, s, true, &c) : cut_block(w, i, s, false, &c);
     }
     dstok__cut_lines_end(w, &c.lines);
 }
 
 void dstok__block_cl100k(dstok__window *w) {
-    cut(w, false, 3);
+    cut(w, (shape){.takes_lines = true, .n = 3});
 }
 
 /* Where the white space begins that ends what the window has of the text. */
@@ -71,7 +84,7 @@ static size_t last_white(const dstok__window *w) {
 
 /* \s++$ comes before \s*[\r\n]: white space that ends the text is one pretoken. */
 void dstok__block_cl100k_tiktoken(dstok__window *w) {
-    cut(w, false, 3);
+    dstok__block_cl100k(w);
     bool is_end = 64 * w->n >= w->len, found = false;
     for (size_t at = last_white(w); at < 64 * w->n && at < w->limit; at++) {
         if (!((w->starts[at / 64] >> (at % 64)) & 1)) continue;
@@ -85,9 +98,17 @@ void dstok__block_cl100k_tiktoken(dstok__window *w) {
 }
 
 void dstok__block_qwen2(dstok__window *w) {
-    cut(w, false, 1);
+    cut(w, (shape){.takes_lines = true, .n = 1});
 }
 
 void dstok__block_qwen35(dstok__window *w) {
-    cut(w, true, 1);
+    cut(w, (shape){.marks = true, .takes_lines = true, .n = 1});
+}
+
+void dstok__block_seed_coder(dstok__window *w) {
+    cut(w, (shape){.n = 1});
+}
+
+void dstok__block_minicpm5(dstok__window *w) {
+    cut(w, (shape){.takes_lines = true, .numbers_apart = true, .n = 3});
 }

@@ -43,8 +43,8 @@ typedef struct dstok__window {
 typedef void dstok__block_fn(dstok__window *w);
 
 dstok__block_fn dstok__block_gpt2, dstok__block_smollm, dstok__block_smollm_split, dstok__block_cl100k,
-    dstok__block_cl100k_tiktoken, dstok__block_qwen2, dstok__block_qwen35, dstok__block_o200k,
-    dstok__block_tekken, dstok__block_deepseek_v3;
+    dstok__block_cl100k_tiktoken, dstok__block_qwen2, dstok__block_qwen35, dstok__block_seed_coder,
+    dstok__block_minicpm5, dstok__block_o200k, dstok__block_tekken, dstok__block_deepseek_v3;
 
 /* Reads up to max blocks of text[0, len), len > 0, which begins at the begin of a pretoken. */
 void dstok__window_read(dstok__window *w, const dstok__simd *simd, const uint8_t *text, size_t len,

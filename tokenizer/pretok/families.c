@@ -32,6 +32,16 @@
     SUFFIXES "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*"            \
              "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 
+/* Qwen 2's in the spelling of BailingMoE, Seed-Coder's, and MiniCPM 5's behind \p{N}{1,3}. */
+#define BAILING                                                                                              \
+    "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*"            \
+    "|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"
+#define SEED_CODER                                                                                           \
+    SUFFIXES "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1}| ?[^\\s\\p{L}\\p{N}\\r\\n]+"                          \
+             "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#define MINICPM5_1 "\\p{N}{1,3}"
+#define MINICPM5_2 SUFFIXES "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}+" TAIL_OF_CL100K
+
 #define UPPERS        "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
 #define LOWERS        "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
 #define TAIL_OF_O200K "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
@@ -71,6 +81,8 @@ static const dstok__family cl100k_tiktoken = {"cl100k_tiktoken", dstok__scan_cl1
                                               dstok__block_cl100k_tiktoken};
 static const dstok__family qwen2 = {"qwen2", dstok__scan_qwen2, dstok__block_qwen2};
 static const dstok__family qwen35 = {"qwen35", dstok__scan_qwen35, dstok__block_qwen35};
+static const dstok__family seed_coder = {"seed_coder", dstok__scan_seed_coder, dstok__block_seed_coder};
+static const dstok__family minicpm5 = {"minicpm5", dstok__scan_minicpm5, dstok__block_minicpm5};
 static const dstok__family o200k = {"o200k", dstok__scan_o200k, dstok__block_o200k};
 static const dstok__family tekken = {"tekken", dstok__scan_tekken, dstok__block_tekken};
 static const dstok__family deepseek_v3 = {"deepseek_v3", dstok__scan_deepseek_v3, dstok__block_deepseek_v3};
@@ -91,7 +103,9 @@ static const struct known_pattern {
     {CL100K_SHORT, &cl100k, false},
     {CL100K_OLD, &cl100k, false},
     {QWEN2, &qwen2, false},
+    {BAILING, &qwen2, false},
     {QWEN35, &qwen35, false},
+    {SEED_CODER, &seed_coder, false},
     {O200K, &o200k, false},
     {TEKKEN, &tekken, false},
     {CL100K_TIKTOKEN, &cl100k_tiktoken, true},
@@ -117,9 +131,12 @@ static const dstok__family *family_of_pattern(const dstok__step *step) {
     return NULL;
 }
 
-/* Single numbers, then GPT-2: StarCoder, SmolLM, Refact, Command-R. */
-static const dstok__family *find_smollm(const dstok__step *steps) {
-    if (steps[0].behavior != DSTOK__ISOLATED || family_of_pattern(&steps[1]) != &gpt2) return NULL;
+/* Numbers apart, then words. Single numbers and GPT-2: StarCoder, SmolLM, Refact, Command-R. */
+static const dstok__family *find_two(const dstok__step *steps) {
+    if (steps[0].behavior != DSTOK__ISOLATED) return NULL;
+    if (has_text(&steps[0], MINICPM5_1))
+        return has_text(&steps[1], MINICPM5_2) && keeps_matches(&steps[1]) ? &minicpm5 : NULL;
+    if (family_of_pattern(&steps[1]) != &gpt2) return NULL;
     if (steps[0].kind == DSTOK__STEP_DIGITS) return &smollm;
     return has_text(&steps[0], "\\p{N}") ? &smollm_split : NULL;
 }
@@ -136,7 +153,7 @@ const dstok__family *dstok__family_find(const dstok__step *steps, size_t n) {
     case 1:
         return family_of_pattern(&steps[0]);
     case 2:
-        return find_smollm(steps);
+        return find_two(steps);
     case 3:
         return find_deepseek_v3(steps);
     default:

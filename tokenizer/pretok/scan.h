@@ -106,6 +106,8 @@ size_t dstok__scan_cl100k(const uint8_t *text, size_t len, size_t pos);
 size_t dstok__scan_cl100k_tiktoken(const uint8_t *text, size_t len, size_t pos);
 size_t dstok__scan_qwen2(const uint8_t *text, size_t len, size_t pos);
 size_t dstok__scan_qwen35(const uint8_t *text, size_t len, size_t pos);
+size_t dstok__scan_seed_coder(const uint8_t *text, size_t len, size_t pos);
+size_t dstok__scan_minicpm5(const uint8_t *text, size_t len, size_t pos);
 size_t dstok__scan_o200k(const uint8_t *text, size_t len, size_t pos);
 size_t dstok__scan_tekken(const uint8_t *text, size_t len, size_t pos);
 size_t dstok__scan_deepseek_v3(const uint8_t *text, size_t len, size_t pos);
