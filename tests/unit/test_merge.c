@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Merging against a plain rescan: lengths on both sides of the switch between its ways, parts by themselves, ties,
  * refused and noted products. */
+#include "../../tokenizer/bpe/lanes.h"
 #include "../../tokenizer/bpe/parts.h"
 #include "../harness/heap.h"
 #include "../harness/t.h"
+#include "packed.h"
 
 #include <stdlib.h>
 
@@ -89,6 +91,64 @@ static void check_parts(dstok__merge_scratch *m, const dstok__merge_rules *rules
     n_parts += !gave_up;
 }
 
+static size_t n_lanes;
+
+/* The tokens of s[0, at), from windows that are merged together, as often as these find anything. */
+static size_t lanes_only(const dstok__merge_rules *rules, const symbol *s, size_t n, uint64_t *out,
+                         size_t *at) {
+    size_t n_out = 0, good = 1;
+    for (*at = 0; *at < n && good > 0; n_lanes += good)
+        good = dstok__merge_lanes(rules, s, n, out, &n_out, at);
+    return n_out;
+}
+
+/* By a packed table, on one tier after another. */
+static void check_lanes(dstok__merge_scratch *m, const dstok__merge_rules *plain, const dstok__pairs *packed,
+                        const symbol *start, size_t n) {
+    static unsigned next;
+    const dstok__simd *simd = dstok__simd_best((dstok__tier)(next++ % (DSTOK__N_TIERS + 1)));
+    dstok__merge_rules rules = {.pairs = packed, .flags = plain->flags, .simd = simd};
+    symbol *want = malloc((n + 1) * sizeof *want);
+    uint64_t *got = malloc((n + 1) * sizeof *got);
+    size_t at, want_n;
+    CHECK(dstok__lanes_follow(&rules));
+    size_t got_n = lanes_only(&rules, start, n, got, &at);
+    memcpy(want, start, n * sizeof *want);
+    want_n = at;
+    naive(plain, want, &want_n);
+    CHECK_EQ(got_n, want_n);
+    bool same = got_n == want_n;
+    for (size_t i = 0; same && i < want_n; i++) same = got[i] == dstok__lane_token(want[i].id, want[i].begin);
+    CHECK(same);
+    memcpy(want, start, n * sizeof *want);
+    want_n = n;
+    naive(plain, want, &want_n);
+    check_parts(m, &rules, start, n, want, want_n);
+    free(want);
+    free(got);
+}
+
+/* Texts of random symbols, and of runs of them. */
+static void check_packed(t_rng *rng, dstok__merge_scratch *m, const dstok__merge_rules *rules,
+                         uint32_t longest) {
+    size_t least = rules->pairs->count / DSTOK__PACKED_LINE + 1;
+    dstok__pairs packed;
+    put_packed(&packed, rules->pairs, least + t_below(rng, (uint32_t)least + 2), t_random(rng));
+    for (int round = 0; round < 12; round++) {
+        uint32_t n = 1 + t_below(rng, longest), alphabet = 1 + t_below(rng, ALPHABET), last = 0;
+        uint32_t runs = 1 + t_below(rng, 20); /* one in so many symbols is another than the one before */
+        symbol *start = malloc(n * sizeof *start);
+        for (uint32_t i = 0; i < n; i++) {
+            if (round % 3 != 0 || t_below(rng, runs) == 0) last = t_below(rng, alphabet);
+            start[i] = (symbol){last, i, i + 1};
+        }
+        CHECK_EQ(dstok__merge_reserve(m, n), DSTOK_OK);
+        check_lanes(m, rules, &packed, start, n);
+        free(start);
+    }
+    free_packed(&packed);
+}
+
 static void check_symbols(dstok__merge_scratch *m, dstok__merge_rules *rules, const symbol *start, size_t n) {
     dstok__split want_splits[IDS], splits[IDS];
     symbol *want = malloc((n + 1) * sizeof *want);
@@ -141,10 +201,12 @@ static void test_random(void) {
         for (size_t n = 0; n < 140; n += n < 4 || (n > 40 && n < 70) ? 1 : 1 + t_below(&rng, 12)) {
             check_one(&rng, &m, &rules, n);
         }
+        if (round % 4 != 0 && rules.refused == 0 && rules.noted == 0) check_packed(&rng, &m, &rules, 600);
         if (round % 4 != 3) check_one(&rng, &m, &rules, 140 + t_below(&rng, round % 16 == 0 ? 4000 : 500));
         dstok__pairs_free(&pairs);
     }
     CHECK(n_parts > 1000);
+    CHECK(n_lanes > 5000);
     dstok__merge_free(&m);
     CHECK_EQ(heap.live, 0);
 }

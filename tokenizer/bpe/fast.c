@@ -31,7 +31,7 @@ static dstok_status merge_bytes(run *r, const uint8_t *text, size_t len, size_t 
     size_t symbols = dstok__atoms_of(&t->atoms, t->head->byte_ids, text, len, r->at);
     for (size_t i = 0; i < symbols; i++)
         m->symbols[i] = (dstok__symbol){r->at[i], 0, 0}; /* places are not asked for */
-    dstok__merge_rules rules = {.pairs = &r->tok->t.pairs, .flags = r->tok->flags};
+    dstok__merge_rules rules = {.pairs = &r->tok->t.pairs, .flags = r->tok->flags, .simd = r->f->simd};
     DSTOK_TRY(dstok__merge_run(m, &rules, symbols, n));
     for (size_t i = 0; i < *n; i++) r->at[i] = m->symbols[i].id;
     return DSTOK_OK;

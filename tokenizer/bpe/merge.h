@@ -3,6 +3,7 @@
 #ifndef DSTOK_BPE_MERGE_H
 #define DSTOK_BPE_MERGE_H
 
+#include "../../simd/simd.h"
 #include "pairs.h"
 
 /* A symbol of the pretoken while it is merged, and of the result. Positions are bytes of the pretoken. */
@@ -40,9 +41,10 @@ dstok_status dstok__merge_reserve(dstok__merge_scratch *s, size_t n);
 typedef struct dstok__merge_rules {
     const dstok__pairs *pairs;
     const uint8_t *flags;
-    uint8_t refused;      /* a merge whose product has one of these flags is left out */
-    uint8_t noted;        /* a pair whose product has one of these is noted ... */
-    dstok__split *splits; /* ... here, by product: the one found last */
+    uint8_t refused;         /* a merge whose product has one of these flags is left out */
+    uint8_t noted;           /* a pair whose product has one of these is noted ... */
+    dstok__split *splits;    /* ... here, by product: the one found last */
+    const dstok__simd *simd; /* NULL: long pretokens are not merged in windows together */
 } dstok__merge_rules;
 
 /* Merges s->symbols[0, n) until no pair of neighbours is in the table; *n_out symbols are left, in order.

@@ -6,11 +6,16 @@
  * with what follows, and a look at the seam. */
 #include "parts.h"
 
+#include "lanes.h"
+
 #include <string.h>
 
 #define STEP  48u /* symbols that are new in a window */
 #define BACK  2u  /* tokens that are taken back at first */
 #define GROUP 8u  /* ranks that are compared at once */
+
+#define FEW_LANES 4u  /* windows that were good for something: no more than these are too few */
+#define MAX_WAIT  64u /* steps before many windows are tried again */
 
 /* A symbol, where it ends in the window, and what it and the next one merge to. */
 typedef struct item {
@@ -112,15 +117,11 @@ static void merge(window *w) {
     for (uint32_t rank; (rank = lowest(w)) != DSTOK__NO_RANK;) merge_rank(w, rank);
 }
 
-/* ---- tokens: id << 32 | first symbol ---- */
-
-static size_t begin_of(uint64_t token) {
-    return (uint32_t)token;
-}
+/* ---- tokens ---- */
 
 static void put_tokens(const window *w, size_t from, uint64_t *out) {
     for (size_t i = 0; i < w->n; i++)
-        out[i] = (uint64_t)w->items[i].id << 32 | (from + (i > 0 ? w->items[i - 1].end : 0));
+        out[i] = dstok__lane_token(w->items[i].id, from + (i > 0 ? w->items[i - 1].end : 0));
 }
 
 /* Do symbols [begin, end) merge to two tokens, the second of which begins at middle? */
@@ -137,30 +138,43 @@ static size_t end_of_window(size_t from, size_t at, size_t n, size_t longest) {
     return n - at < step + step / 2 && n - from <= DSTOK__PART_ROOM ? n : at + step < n ? at + step : n;
 }
 
-/* The tokens of s[0, n); 0: given up. */
-static size_t find_tokens(window *w, const dstok__symbol *s, size_t n, uint64_t *out) {
-    size_t n_out = 0, at = 0;
-    while (at < n) {
-        size_t more = BACK, k = n_out > more ? n_out - more : 0,
-               last = n_out > 0 ? at - begin_of(out[n_out - 1]) : 0;
-        for (size_t from, to = 0;;) {
-            from = n_out > 0 ? begin_of(out[k]) : 0;
-            if (at - from + STEP > DSTOK__PART_ROOM) return 0;
-            if (to == 0) to = end_of_window(from, at, n, last);
-            if (to - from > DSTOK__PART_ROOM) return 0;
-            load(w, s + from, to - from);
-            merge(w);
-            put_tokens(w, from, out + k);
-            n_out = k + w->n;
-            size_t end = w->n > 1 ? from + w->items[0].end : to;
-            if (k > 0 && end - begin_of(out[k - 1]) > DSTOK__PART_ROOM) return 0;
-            if (k == 0 || is_seam(w, s, begin_of(out[k - 1]), from, end)) {
-                at = to;
-                break;
-            }
-            more *= 2;
-            k = k > more ? k - more : 0;
+/* out[0, *n_out) are the tokens of s[0, *at); takes one window more. false: given up. */
+static bool step(window *w, const dstok__symbol *s, size_t n, uint64_t *out, size_t *n_out, size_t *at) {
+    size_t more = BACK, k = *n_out > more ? *n_out - more : 0,
+           last = *n_out > 0 ? *at - dstok__token_begin(out[*n_out - 1]) : 0;
+    for (size_t from, to = 0;;) {
+        from = *n_out > 0 ? dstok__token_begin(out[k]) : 0;
+        if (*at - from + STEP > DSTOK__PART_ROOM) return false;
+        if (to == 0) to = end_of_window(from, *at, n, last);
+        if (to - from > DSTOK__PART_ROOM) return false;
+        load(w, s + from, to - from);
+        merge(w);
+        put_tokens(w, from, out + k);
+        *n_out = k + w->n;
+        size_t end = w->n > 1 ? from + w->items[0].end : to;
+        if (k > 0 && end - dstok__token_begin(out[k - 1]) > DSTOK__PART_ROOM) return false;
+        if (k == 0 || is_seam(w, s, dstok__token_begin(out[k - 1]), from, end)) {
+            *at = to;
+            return true;
         }
+        more *= 2;
+        k = k > more ? k - more : 0;
+    }
+}
+
+/* The tokens of s[0, n); 0: given up. Many short windows together first; where the text is not for them (it has long
+ * tokens) they are tried again behind twice as many steps each time. */
+static size_t find_tokens(window *w, const dstok__symbol *s, size_t n, uint64_t *out) {
+    size_t n_out = 0, at = 0, wait = dstok__lanes_follow(w->rules) ? 0 : SIZE_MAX, next_wait = 1;
+    while (at < n) {
+        if (wait == 0) {
+            size_t n_good = dstok__merge_lanes(w->rules, s, n, out, &n_out, &at);
+            next_wait = n_good > FEW_LANES ? 1 : next_wait < MAX_WAIT ? 2 * next_wait : MAX_WAIT;
+            if (n_good == DSTOK__LANES || at == n) continue;
+            wait = next_wait;
+        }
+        if (!step(w, s, n, out, &n_out, &at)) return 0;
+        if (wait != SIZE_MAX) wait--;
     }
     return n_out;
 }
@@ -179,7 +193,8 @@ dstok_status dstok__merge_parts(dstok__merge_scratch *s, const dstok__merge_rule
     dstok__symbol *symbols = s->symbols;
     *n_out = find_tokens(&w, symbols, n, s->heap);
     for (size_t i = 0; i < *n_out; i++) {
-        size_t begin = begin_of(s->heap[i]), end = i + 1 < *n_out ? begin_of(s->heap[i + 1]) : n;
+        size_t begin = dstok__token_begin(s->heap[i]),
+               end = i + 1 < *n_out ? dstok__token_begin(s->heap[i + 1]) : n;
         symbols[i] =
             (dstok__symbol){(uint32_t)(s->heap[i] >> 32), symbols[begin].begin, symbols[end - 1].end};
     }

@@ -288,7 +288,8 @@ dstok_status dstok__job_pretoken(job *j) {
                                 .flags = tok->flags,
                                 .refused = j->forbid_control ? DSTOK_TOKEN_CONTROL : 0,
                                 .noted = j->enc->splits != NULL ? DSTOK__TOKEN_UNUSED : 0,
-                                .splits = j->enc->splits};
+                                .splits = j->enc->splits,
+                                .simd = j->enc->simd};
     DSTOK_TRY(dstok__merge_run(&j->enc->merge, &rules, g.n, &n));
     return put_symbols(j, n);
 }
