@@ -308,6 +308,15 @@ static size_t make_text(const subject *s, t_rng *rng, uint8_t *text) {
     return hard_text(rng, kind, text, max);
 }
 
+/* Bytes at random, of all or of some: mostly no UTF-8, and short stretches of text between. */
+static size_t make_bytes(t_rng *rng, uint8_t *text) {
+    uint32_t from = t_below(rng, 3) * 64, range = 1 + t_below(rng, 256 - from);
+    size_t len = t_below(rng, t_below(rng, 20) == 0 ? 9000 : 300);
+    for (size_t i = 0; i < len; i++)
+        text[i] = (uint8_t)(t_below(rng, 8) == 0 ? t_below(rng, 256) : from + t_below(rng, range));
+    return len;
+}
+
 static void set_segments(t_rng *rng, call *c) {
     size_t first = t_below(rng, (uint32_t)c->len + 1),
            second = first + t_below(rng, (uint32_t)(c->len - first) + 1);
@@ -321,7 +330,7 @@ static void check_texts(subject *s, size_t n_bytes, uint64_t state) {
     t_rng rng = {state};
     while (s->n_bytes < n_bytes && t_failures < s->n_before + 20) {
         call c = {.options = DSTOK_ENCODE_OPTIONS_INIT};
-        size_t len = make_text(s, &rng, text);
+        size_t len = t_below(&rng, 8) == 0 ? make_bytes(&rng, text) : make_text(s, &rng, text);
         if (t_below(&rng, 4) == 0) len = sprinkle(&rng, text, len, sizeof text);
         if (t_below(&rng, 4) == 0) len = hard_damage(&rng, text, len);
         c.text = copy(text, len, 1); /* in memory that ends with it */

@@ -193,11 +193,31 @@ static bool is_of_model(const dstok_tokenizer *tok, const uint8_t *text, size_t 
     return n > 0 && dstok__tables_find(&tok->t, text, n) < tok->n_ids;
 }
 
+/* Bytes side by side in some token of the model, and none that stand so in no token at all. */
+static void check_joins(const dstok_tokenizer *tok) {
+    static uint64_t all[DSTOK__JOINS];
+    size_t n_wrong = 0;
+    memset(all, 0, sizeof all);
+    for (uint32_t id = 0; id < tok->n_ids; id++) {
+        const uint8_t *text = tok->t.strings + tok->t.texts[id].at;
+        size_t n = tok->t.texts[id].n;
+        bool must = is_of_model(tok, text, n);
+        for (size_t i = 0; i + 1 < n; i++) {
+            size_t bit = (size_t)256 * text[i] + text[i + 1];
+            all[bit / 64] |= (uint64_t)1 << (bit % 64);
+            n_wrong += must && !dstok__bytes_join(tok->t.joins, text[i], text[i + 1]);
+        }
+    }
+    for (size_t i = 0; i < DSTOK__JOINS; i++) n_wrong += (tok->t.joins[i] & ~all[i]) != 0;
+    CHECK_EQ(n_wrong, 0);
+}
+
 /* least_cut: a share of pairs of common ideographs that must be cut, or cutting is of no use. */
 static void check_vocabulary(const char *name, const dstok_tokenizer *tok, double least_cut) {
     tally t = {.name = name};
     t_rng rng = {1};
     const dstok__cuts *cuts = &tok->t.cuts;
+    check_joins(tok);
     CHECK(cuts->pairs != NULL);
     if (cuts->pairs == NULL) return;
     for (uint32_t id = 0; id < tok->n_ids; id++) {

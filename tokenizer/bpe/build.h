@@ -46,6 +46,9 @@ dstok_status dstok__build_atoms(dstok__build *b, const dstok__split *lasts);
 /* Where pretokens may be cut, and where characters are torn (build_cuts.c). After the atoms. */
 dstok_status dstok__build_cuts(dstok__build *b);
 
+/* Which bytes the tokens hold side by side (build_joins.c). */
+dstok_status dstok__build_joins(dstok__build *b);
+
 /* The format, the normaliser and the steps in words (build_words.c). */
 dstok_status dstok__build_words(dstok__build *b);
 

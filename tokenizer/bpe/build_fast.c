@@ -69,5 +69,6 @@ static dstok_status build_wholes(dstok__build *b) {
 dstok_status dstok__build_fast(dstok__build *b) {
     if (!(b->head.options & DSTOK__T_PLAIN_ATOMS) || b->head.n_ids == 0) return DSTOK_OK;
     DSTOK_TRY(build_wholes(b));
+    DSTOK_TRY(dstok__build_joins(b));
     return dstok__build_cuts(b);
 }

@@ -54,6 +54,15 @@ static inline uint64_t dstok__open_firsts(const dstok__cuts *c) {
     return firsts;
 }
 
+/* For bytes that are no UTF-8: bit left << 8 | right of so many words, where some token holds these two bytes
+ * side by side. Between other two bytes nothing merges. */
+#define DSTOK__JOINS 1024u
+
+static inline bool dstok__bytes_join(const uint64_t *joins, uint8_t left, uint8_t right) {
+    unsigned bit = (unsigned)left << 8 | right;
+    return (joins[bit / 64] >> (bit % 64)) & 1;
+}
+
 /* What is asked of the left one of a pair. */
 typedef struct dstok__side {
     uint64_t hash;

@@ -3,23 +3,14 @@
 #include "fast.h"
 #include "job.h"
 #include "misses.h"
+#include "run.h"
 
 #include "../text/utf8.h"
 
 #define FEW_BLOCKS                                                                                           \
     4u /* the size of a window behind a place that the masks do not know; it doubles from there */
 
-/* A run over one text. Ids go to at, which has room for all that the bytes up to the end of the window can
- * give. */
-typedef struct run {
-    job *j;
-    dstok__fast *f;
-    const dstok_tokenizer *tok;
-    const uint8_t *text;
-    size_t len;
-    uint32_t *at;
-    uint64_t firsts; /* dstok__open_firsts */
-} run;
+typedef dstok__run run;
 
 /* ---- pieces that are not in the cache ---- */
 
@@ -28,7 +19,9 @@ static dstok_status merge_bytes(run *r, const uint8_t *text, size_t len, size_t 
     const dstok__tables *t = &r->tok->t;
     dstok__merge_scratch *m = &r->j->enc->merge;
     DSTOK_TRY(dstok__merge_reserve(m, len));
-    size_t symbols = dstok__atoms_of(&t->atoms, t->head->byte_ids, text, len, r->at);
+    static const dstok__atoms bytes_only = {.pages = NULL};
+    size_t symbols =
+        dstok__atoms_of(r->is_raw ? &bytes_only : &t->atoms, t->head->byte_ids, text, len, r->at);
     for (size_t i = 0; i < symbols; i++)
         m->symbols[i] = (dstok__symbol){r->at[i], 0, 0}; /* places are not asked for */
     dstok__merge_rules rules = {.pairs = &r->tok->t.pairs, .flags = r->tok->flags, .simd = r->f->simd};
@@ -346,6 +339,12 @@ static size_t bare_bytes(const dstok_tokenizer *tok, uint8_t bare[DSTOK__FAST_BA
     return n;
 }
 
+static bool has_all_bytes(const dstok_tokenizer *tok) {
+    for (unsigned i = 0; i < 256; i++)
+        if (tok->t.head->byte_ids[i] == DSTOK__NO_ID) return false;
+    return true;
+}
+
 bool dstok__fast_knows(const dstok_tokenizer *tok) {
     const dstok__family *family = dstok__pretok_family(tok->pretok);
     uint8_t bare[DSTOK__FAST_BARE];
@@ -369,6 +368,7 @@ dstok_status dstok__fast_new(const dstok_tokenizer *tok, const dstok__simd *simd
     (*out)->simd = simd;
     (*out)->block = dstok__pretok_family(tok->pretok)->block;
     (*out)->n_bare = bare_bytes(tok, (*out)->bare);
+    (*out)->knows_bytes = tok->t.joins != NULL && has_all_bytes(tok);
     dstok__cache_init(&(*out)->cache, &tok->al, cache_bytes);
     return DSTOK_OK;
 }
@@ -393,6 +393,26 @@ dstok_status dstok__fast_ids(job *j, const uint8_t *text, size_t len) {
         if (j->enc->out.n >= j->enc->out.enough) return DSTOK__ENOUGH;
     }
     return DSTOK_OK;
+}
+
+/* ---- for raw.c ---- */
+
+dstok__run dstok__run_start(job *j, const uint8_t *text, size_t len) {
+    return start(j, text, len);
+}
+
+dstok_status dstok__run_reserve(dstok__run *r, size_t n) {
+    dstok__cache_grow(&r->f->cache);
+    return reserve(r, n);
+}
+
+void dstok__run_commit(dstok__run *r) {
+    commit(r);
+    if (!r->j->enc->out.store) r->at = r->j->enc->out.ids;
+}
+
+dstok_status dstok__run_put(dstok__run *r, const uint8_t *text, size_t len, bool is_whole) {
+    return put_any(r, text, len, is_whole);
 }
 
 /* ---- stages, for measuring ---- */

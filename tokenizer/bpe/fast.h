@@ -18,6 +18,7 @@ typedef struct dstok__fast {
     dstok__block_fn *block;
     uint8_t bare[DSTOK__FAST_BARE]; /* bytes of UTF-8 without a token */
     size_t n_bare;
+    bool knows_bytes; /* every byte has a token, and it is known which join (raw.h) */
     dstok__cache cache;
     uint64_t pieces[DSTOK__WINDOW];           /* begins of pretokens and cuts */
     uint32_t places[64 * DSTOK__WINDOW + 65]; /* of them, and the end of the last one */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Input that is not UTF-8: refused, replaced, or taken as raw bytes. */
-#include "job.h"
+#include "raw.h"
 
 #include "../../simd/simd.h"
 
-static void note_invalid(job *j, size_t at) {
+#include <string.h>
+
+void dstok__note_invalid(job *j, size_t at, size_t n) {
     dstok_report *r = &j->enc->report;
-    if (r->n_invalid++ == 0) r->first_invalid = at;
+    if (r->n_invalid == 0) r->first_invalid = at;
+    r->n_invalid += n;
 }
 
 /* Copies the text with U+FFFD for each maximal ill-formed subpart, as an edit each. */
@@ -21,7 +24,7 @@ static dstok_status replace_invalid(job *j, const uint8_t *source, size_t len) {
         i += good;
         if (i == len) break;
         size_t bad = dstok__utf8_ill_formed(source + i, len - i, NULL);
-        note_invalid(j, i);
+        dstok__note_invalid(j, i, 1);
         DSTOK_TRY(dstok__grow(v->buf.al, (void **)&v->edits, &v->cap_edits, v->n_edits + 1, sizeof *v->edits,
                               SIZE_MAX));
         v->edits[v->n_edits++] =
@@ -40,18 +43,16 @@ static dstok_status replace_invalid(job *j, const uint8_t *source, size_t len) {
 /* Raw mode for tokenizer.json vocabularies: well-formed stretches as usual, each ill-formed run as one
  * pretoken. */
 static dstok_status encode_raw(job *j, const uint8_t *source, size_t len) {
-    for (size_t i = 0; i < len;) {
-        size_t good = dstok__utf8_check(source + i, len - i), bad;
+    dstok__ahead ahead = {{0, 0}};
+    for (size_t i = 0, end, n; i < len;) {
+        DSTOK_TRY(dstok__raw_shorts(j, &ahead, source, len, &i));
+        end = dstok__well_formed_end(j, source, len, i);
         j->base = i;
         j->no_prefix = i > 0; /* a blank inside the text would be no part of it */
-        DSTOK_TRY(dstok__job_text(j, source + i, good));
-        i += good;
-        size_t begin = i;
-        while (i < len && (bad = dstok__utf8_ill_formed(source + i, len - i, NULL)) > 0) {
-            note_invalid(j, i);
-            i += bad;
-        }
-        DSTOK_TRY(dstok__job_bytes(j, source, begin, i));
+        DSTOK_TRY(dstok__job_text(j, source + i, end - i));
+        i = dstok__ill_formed_end(source, len, end, &n);
+        if (i > end) dstok__note_invalid(j, end, n);
+        DSTOK_TRY(dstok__job_bytes(j, source, end, i));
     }
     return DSTOK_OK;
 }
@@ -81,13 +82,14 @@ static size_t unstable_tokens(const job *j) {
 
 /* What stands behind the first ill-formed byte: counted, and control text there is judged like any other. */
 static dstok_status look_at_rest(job *j, const uint8_t *source, size_t begin, size_t len) {
-    for (size_t i = begin, good; i < len; i += good) {
-        size_t bad = dstok__utf8_ill_formed(source + i, len - i, NULL);
-        if (bad > 0) note_invalid(j, i);
-        i += bad;
-        good = dstok__utf8_check(source + i, len - i);
-        j->base = i;
-        DSTOK_TRY(dstok__job_judge(j, source + i, good));
+    dstok__ahead ahead = {{0, 0}};
+    for (size_t i = begin, end, n; i < len; i = end) {
+        size_t good = dstok__ill_formed_end(source, len, i, &n);
+        if (n > 0) dstok__note_invalid(j, i, n);
+        end = dstok__well_formed_end(j, source, len, good);
+        j->base = good;
+        if (dstok__may_have_added(j, &ahead, source, len, good, end))
+            DSTOK_TRY(dstok__job_judge(j, source + good, end - good));
     }
     return DSTOK_OK;
 }

@@ -116,6 +116,15 @@ dstok_status dstok__job_plain(job *j, size_t begin, size_t end);
 /* source[begin, end) as one pretoken, whatever its bytes are (piece.c). */
 dstok_status dstok__job_bytes(job *j, const uint8_t *source, size_t begin, size_t end);
 
+/* Is there a fast way for any bytes (raw.c)? */
+bool dstok__job_knows_bytes(const job *j);
+
+/* Spans of the tokens from `first` on, which tile source[begin, end), as it is, with nothing around it (piece.c). */
+dstok_status dstok__job_tiles(job *j, const uint8_t *source, size_t begin, size_t end, size_t first);
+
+/* Counts ill-formed parts of the text, the first of them at `at` (invalid.c). */
+void dstok__note_invalid(job *j, size_t at, size_t n);
+
 /* Valid UTF-8 text[0, len) that begins at j->base: cut out added tokens, encode the rest (stretch.c). */
 dstok_status dstok__job_text(job *j, const uint8_t *text, size_t len);
 

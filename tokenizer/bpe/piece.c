@@ -2,6 +2,7 @@
 /* Encoding of pretokens, and where their tokens stand in the source. */
 #include "job.h"
 #include "pool.h"
+#include "raw.h"
 #include "spans.h"
 
 #include "../text/utf8.h"
@@ -197,14 +198,46 @@ dstok_status dstok__job_plain(job *j, size_t begin, size_t end) {
     return status;
 }
 
+/* source[begin, end) is the stretch, and is not normalised. */
+static void take_as_is(job *j, const uint8_t *source, size_t begin, size_t end) {
+    j->base = begin;
+    j->norm = j->stretch = source + begin;
+    j->norm_len = j->stretch_len = end - begin;
+    j->is_edited = false;
+}
+
+dstok_status dstok__job_tiles(job *j, const uint8_t *source, size_t begin, size_t end, size_t first) {
+    dstok__sink *out = &j->enc->out;
+    bool is_enough = out->n >= out->enough;
+    if (is_enough) out->n = out->enough;
+    if (out->store && !out->ids_only) {
+        take_as_is(j, source, begin, end);
+        DSTOK_TRY(fill_spans(j, first, 0));
+    }
+    if (is_enough) return DSTOK__ENOUGH;
+    if (begin > j->covered) j->enc->report.n_dropped += begin - j->covered;
+    if (end > j->covered) j->covered = end;
+    return DSTOK_OK;
+}
+
+bool dstok__job_knows_bytes(const job *j) {
+    return j->enc->fast != NULL && j->enc->fast->knows_bytes && !j->forbid_control &&
+           j->opt.span_style != DSTOK_SPANS_HF;
+}
+
+static dstok_status encode_bytes(job *j, const uint8_t *source, size_t begin, size_t end) {
+    size_t first = j->enc->out.n;
+    dstok_status status = dstok__raw_ids(j, source + begin, end - begin);
+    return status == DSTOK_OK || status == DSTOK__ENOUGH ? dstok__job_tiles(j, source, begin, end, first)
+                                                         : status;
+}
+
 /* source[begin, end) as one pretoken, whatever its bytes are. */
 dstok_status dstok__job_bytes(job *j, const uint8_t *source, size_t begin, size_t end) {
     if (begin == end) return DSTOK_OK;
+    if (dstok__job_knows_bytes(j)) return encode_bytes(j, source, begin, end);
     dstok__pretoken p = {source + begin, 0, end - begin, NULL};
-    j->base = begin;
-    j->norm = j->stretch = p.text;
-    j->norm_len = j->stretch_len = p.end;
-    j->is_edited = false;
+    take_as_is(j, source, begin, end);
     j->piece_base = 0;
     j->is_raw = true;
     dstok_status status = encode_pretoken(j, &p);

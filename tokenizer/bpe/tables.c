@@ -112,7 +112,8 @@ static dstok_status check_places(const opening *o) {
     if (s[DSTOK__S_SLOTS].n == 0 || s[DSTOK__S_SLOTS].n > UINT32_MAX || !is_pair_table(h) ||
         s[DSTOK__S_WORDS].n != 2 + s[DSTOK__S_STEPS].n)
         return bad(o, "the length of a table");
-    if (!are_cuts(&s[DSTOK__S_CUT_PAIRS], &s[DSTOK__S_CUT_OPEN]))
+    if (!are_cuts(&s[DSTOK__S_CUT_PAIRS], &s[DSTOK__S_CUT_OPEN]) ||
+        (s[DSTOK__S_JOINS].n != 0 && s[DSTOK__S_JOINS].n != DSTOK__JOINS))
         return bad(o, "the length of the tables of cuts");
     if (!are_cuts(&s[DSTOK__S_TORN_PAIRS], &s[DSTOK__S_TORN_OPEN]) ||
         s[DSTOK__S_ATOM_PAGES].n != (s[DSTOK__S_TORN_PAIRS].n > 0 ? DSTOK__ATOM_PAGES : 0) ||
@@ -153,6 +154,7 @@ static void set_views(dstok__tables *t) {
                               .seed = t->head->seed,
                               .packed = packed ? VIEW(DSTOK__S_PACKED) : NULL,
                               .products = s[DSTOK__S_PRODUCTS].n > 0 ? VIEW(DSTOK__S_PRODUCTS) : NULL};
+    t->joins = s[DSTOK__S_JOINS].n > 0 ? VIEW(DSTOK__S_JOINS) : NULL;
     t->cuts = cuts_view(t, DSTOK__S_CUT_PAIRS, DSTOK__S_CUT_OPEN);
     t->atoms = (dstok__atoms){.pages = s[DSTOK__S_ATOM_PAGES].n > 0 ? VIEW(DSTOK__S_ATOM_PAGES) : NULL,
                               .ids = VIEW(DSTOK__S_ATOMS),

@@ -13,7 +13,7 @@
 #include "atoms.h"
 #include "pairs.h"
 
-#define DSTOK__TABLES_VERSION 3u
+#define DSTOK__TABLES_VERSION 4u
 #define DSTOK__TABLES_ORDER   0x01020304u /* reads differently on a big-endian machine */
 
 /* Bytes of the section of strings. */
@@ -62,6 +62,7 @@ typedef enum dstok__section {
     DSTOK__S_ATOMS,      /* uint32_t */
     DSTOK__S_TORN_PAIRS, /* uint64_t: as the two sections of cuts */
     DSTOK__S_TORN_OPEN,  /* uint8_t */
+    DSTOK__S_JOINS,      /* uint64_t: see cuts.h; where there are cuts */
     DSTOK__N_SECTIONS
 } dstok__section;
 
@@ -112,7 +113,7 @@ typedef struct dstok__head {
             sizeof(dstok__added_row), sizeof(dstok__added_row), sizeof(dstok__added_row), sizeof(uint32_t),  \
             sizeof(dstok__op_row), sizeof(dstok__op_row), sizeof(dstok__ref), sizeof(dstok__ref),            \
             sizeof(uint64_t), sizeof(uint32_t), sizeof(uint64_t), 1, sizeof(uint16_t), sizeof(uint32_t),     \
-            sizeof(uint64_t), 1                                                                              \
+            sizeof(uint64_t), 1, sizeof(uint64_t)                                                            \
     }
 
 /* Flags by id that are not public. */
@@ -130,6 +131,7 @@ typedef struct dstok__tables {
     const dstok__slot *slots;
     dstok__pairs pairs;
     dstok__cuts cuts;
+    const uint64_t *joins; /* NULL: there are none */
     dstok__atoms atoms;
     const dstok__added_row *added, *raw, *normalized;
     const uint32_t *template;

@@ -117,6 +117,10 @@ static size_t next_start(const dstok__added_set *set, const uint8_t *text, size_
     return len;
 }
 
+size_t dstok__added_next(const dstok__added_set *set, const uint8_t *text, size_t len, size_t pos) {
+    return set->n == 0 ? len : next_start(set, text, len, pos);
+}
+
 /* First entry in [lo, hi) whose byte at depth is >= byte. All of them are longer than depth. */
 static size_t lower_bound(const dstok__added_set *set, size_t lo, size_t hi, size_t depth, unsigned byte) {
     while (lo < hi) {

@@ -61,4 +61,7 @@ typedef struct dstok__added_match {
 bool dstok__added_find(const dstok__added_set *set, const uint8_t *text, size_t len, size_t pos,
                        dstok__policy_fn *policy, void *ctx, dstok__added_match *match, bool *refused);
 
+/* The first place from pos on where an entry may begin, or len: one that begins elsewhere is not found there. */
+size_t dstok__added_next(const dstok__added_set *set, const uint8_t *text, size_t len, size_t pos);
+
 #endif
