@@ -272,10 +272,17 @@ static size_t sure_end(const dstok__window *w) {
     return 0;
 }
 
+static bool is_ascii(const uint8_t *text, size_t len) {
+    uint8_t any = 0;
+    for (size_t i = 0; i < len; i++) any |= text[i];
+    return any < 0x80;
+}
+
 /* A pretoken of any length, cut where it may be. */
 static dstok_status put_pretoken(run *r, const uint8_t *text, size_t len) {
+    bool has_cuts = !is_ascii(text, len);
     for (size_t at = 0, end; at < len; at = end) {
-        end = next_cut(r, text, at, len);
+        end = has_cuts ? next_cut(r, text, at, len) : len;
         DSTOK_TRY(put_any(r, text + at, end - at, at == 0 && end == len));
     }
     return DSTOK_OK;
