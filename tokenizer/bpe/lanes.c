@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens of a long pretoken from windows that overlap. What a window comes to is right for its own symbols; near its
- * ends it may be wrong for the text. Between two places where the tokens of two windows both have bounds they have the
- * same tokens: what stands between two bounds merges as if nothing was around it. With one token in common, those of
- * the left window up to it and those of the right one from it on are the tokens of both together: any two neighbours
- * among them are neighbours in one of the windows, and tokens are right when each two neighbours are (parts.c). */
+/* Tokens of a long pretoken from windows that overlap. What a window comes to is right for its own symbols;
+ * near its ends it may be wrong for the text. Between two places where the tokens of two windows both have
+ * bounds they have the same tokens: what stands between two bounds merges as if nothing was around it. With
+ * one token in common, those of the left window up to it and those of the right one from it on are the
+ * tokens of both together: any two neighbours among them are neighbours in one of the windows, and tokens
+ * are right when each two neighbours are (parts.c). */
 #include "lanes.h"
 
 #define OVERLAP  8u                      /* symbols that two windows have in common */
@@ -34,7 +35,8 @@ static uint32_t first_common(uint32_t left, uint32_t right) {
     return (both & (both - 1)) != 0 ? (uint32_t)__builtin_ctz(both) : NOWHERE;
 }
 
-/* Where the first window begins: with one of the last tokens, as far back as windows overlap; at: none will do. */
+/* Where the first window begins: with one of the last tokens, as far back as windows overlap; at: none will
+ * do. */
 static size_t begin_of_first(const uint64_t *tokens, size_t n, size_t at) {
     size_t from = at;
     while (n > 0 && at - from < OVERLAP) from = dstok__token_begin(tokens[--n]);

@@ -20,8 +20,9 @@ static inline size_t dstok__token_begin(uint64_t token) {
 /* Can these rules be followed here? */
 bool dstok__lanes_follow(const dstok__merge_rules *rules);
 
-/* out[0, *n_out) are the tokens of s[0, *at), *at < n; goes on with them for up to some hundred symbols more. Returns
- * how many windows were good for something; fewer than DSTOK__LANES: the next one was not, or s ends. */
+/* out[0, *n_out) are the tokens of s[0, *at), *at < n; goes on with them for up to some hundred symbols
+ * more. Returns how many windows were good for something; fewer than DSTOK__LANES: the next one was not, or
+ * s ends. */
 size_t dstok__merge_lanes(const dstok__merge_rules *rules, const dstok__symbol *s, size_t n, uint64_t *out,
                           size_t *n_out, size_t *at);
 

@@ -29,7 +29,8 @@ static inline dstok_status put_piece(dstok__run *r, const uint8_t *text, size_t 
     return DSTOK_OK;
 }
 
-/* The end of the piece that begins at text[at]: between bytes that no token holds side by side nothing merges. */
+/* The end of the piece that begins at text[at]: between bytes that no token holds side by side nothing
+ * merges. */
 static inline size_t next_cut(const uint64_t *joins, const uint8_t *text, size_t len, size_t at) {
     for (at++; at < len && dstok__bytes_join(joins, text[at - 1], text[at]);) at++;
     return at;

@@ -5,7 +5,8 @@
 
 #include "job.h"
 
-/* The ids of text[0, len), any bytes, as one pretoken; only where dstok__job_knows_bytes. To the sink, without spans. */
+/* The ids of text[0, len), any bytes, as one pretoken; only where dstok__job_knows_bytes. To the sink,
+ * without spans. */
 dstok_status dstok__raw_ids(job *j, const uint8_t *text, size_t len);
 
 /* Where the well-formed text that begins at source[i] ends; it may be empty. */
@@ -23,8 +24,8 @@ typedef struct dstok__ahead {
 bool dstok__may_have_added(const job *j, dstok__ahead *ahead, const uint8_t *source, size_t len, size_t begin,
                            size_t end);
 
-/* Stretches of text and runs of ill-formed bytes from source[*at] on, as long as they are short and there is nothing
- * special about them. *at: where the next one begins. */
+/* Stretches of text and runs of ill-formed bytes from source[*at] on, as long as they are short and there
+ * is nothing special about them. *at: where the next one begins. */
 dstok_status dstok__raw_shorts(job *j, dstok__ahead *ahead, const uint8_t *source, size_t len, size_t *at);
 
 #endif
