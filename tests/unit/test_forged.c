@@ -63,7 +63,7 @@ static void test_counts(void) {
     } counts[] = {
         {DSTOK__S_TOKENS, "the number of ids"},     {DSTOK__S_TEXTS, "the number of ids"},
         {DSTOK__S_FLAGS, "the number of ids"},      {DSTOK__S_WORDS, "the length of a table"},
-        {DSTOK__S_PACKED, "the length of a table"},
+        {DSTOK__S_PACKED, "the length of a table"}, {DSTOK__S_JOINS, "the length of the tables of cuts"},
     };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         check_count(counts[i].section, -1, counts[i].says);
