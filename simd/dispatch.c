@@ -2,9 +2,10 @@
 /* Which functions this machine can run. */
 #include "tiers.h"
 
-static const dstok__simd scalar = {
-    DSTOK__TIER_SCALAR, "scalar",         dstok__utf8_check,  dstok__classify,  dstok__find_byte,
-    dstok__positions,   dstok__nfc_leads, dstok__json_tokens, dstok__json_copy, dstok__find_words};
+static const dstok__simd scalar = {DSTOK__TIER_SCALAR, "scalar",           dstok__utf8_check,
+                                   dstok__classify,    dstok__find_byte,   dstok__positions,
+                                   dstok__nfc_leads,   dstok__json_tokens, dstok__json_copy,
+                                   dstok__find_words,  dstok__cut};
 
 #if DSTOK__HAVE_X86
 /* What the compiler's runtime found out before main(): the CPU's features as far as the system keeps their registers.

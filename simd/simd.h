@@ -4,8 +4,7 @@
 #ifndef DSTOK_SIMD_SIMD_H
 #define DSTOK_SIMD_SIMD_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "cuts.h"
 
 /* Instruction sets, each a superset of what the ones before it need on its machine. */
 typedef enum dstok__tier {
@@ -67,8 +66,9 @@ typedef struct dstok__simd {
      * may write up to 64 numbers more than that. */
     size_t (*positions)(const uint64_t *words, size_t n, uint32_t *out);
 
-    /* The bytes of n blocks of 64 that may begin a character which NFC changes, or joins with what is before it, or
-     * puts elsewhere: CC-CE, D2, D6-D9, DB-DD, DF, E0-E3, EA, EF, F0. With other bytes none begins. */
+    /* The bytes of n blocks of 64 that may begin a character which NFC changes, or joins with what is
+     * before it, or puts elsewhere: CC-CE, D2, D6-D9, DB-DD, DF, E0-E3, EA, EF, F0. With other bytes none
+     * begins. */
     void (*nfc_leads)(const uint8_t *text, size_t n, uint64_t *out);
 
     /* The JSON tokens of n blocks of 64 bytes; reads text[0, 64 n) and nothing else. */
@@ -82,6 +82,12 @@ typedef struct dstok__simd {
     /* out[i] = the word w of the eight at lines[i] that has w >> 24 == keys[i], or all ones; no two of a
      * line have it, but for words of all ones. */
     void (*find_words)(const uint64_t *const *lines, const uint64_t *keys, size_t n, uint64_t *out);
+
+    /* Sets a bit in cuts[0, n), n <= 64, for each place of which asked[0, n) has a bit, where the character
+     * that ends there and the one that begins may not join. Around such a place four bytes before it and
+     * four from it on can be read. places: room for 64 n + 64 numbers. */
+    void (*cut)(const dstok__cuts *c, const uint8_t *text, const uint64_t *asked, size_t n, uint32_t *places,
+                uint64_t *cuts);
 } dstok__simd;
 
 /* The best tier of this machine that is not above `cap` (DSTOK__N_TIERS: no cap). Never NULL. Reads what
@@ -101,6 +107,8 @@ void dstok__nfc_leads(const uint8_t *text, size_t n, uint64_t *out);
 void dstok__json_tokens(const uint8_t *text, size_t n, dstok__json_state *state, dstok__json_block *out);
 size_t dstok__json_copy(const uint8_t *text, size_t len, uint8_t *out, size_t *n);
 void dstok__find_words(const uint64_t *const *lines, const uint64_t *keys, size_t n, uint64_t *out);
+void dstok__cut(const dstok__cuts *c, const uint8_t *text, const uint64_t *asked, size_t n, uint32_t *places,
+                uint64_t *cuts);
 
 /* Length of the maximal ill-formed subpart that begins at text[0], len > 0: how many bytes one U+FFFD
  * replaces (Unicode 16.0, 3.9, "U+FFFD Substitution of Maximal Subparts"). 0 when a well-formed character

@@ -252,11 +252,17 @@ static size_t dstok__utf8_check_neon(const uint8_t *text, size_t len) {
     return utf8_wrong(rest, before) != 0 ? dstok__utf8_check_from(text, len, i) : len;
 }
 
-const dstok__simd dstok__simd_neon = {DSTOK__TIER_NEON,       "neon",
-                                      dstok__utf8_check_neon, dstok__classify_neon,
-                                      dstok__find_byte_neon,  dstok__positions_neon,
-                                      dstok__nfc_leads_neon,  dstok__json_tokens_neon,
-                                      dstok__json_copy_neon,  dstok__find_words};
+const dstok__simd dstok__simd_neon = {DSTOK__TIER_NEON,
+                                      "neon",
+                                      dstok__utf8_check_neon,
+                                      dstok__classify_neon,
+                                      dstok__find_byte_neon,
+                                      dstok__positions_neon,
+                                      dstok__nfc_leads_neon,
+                                      dstok__json_tokens_neon,
+                                      dstok__json_copy_neon,
+                                      dstok__find_words,
+                                      dstok__cut};
 
 #else
 typedef int dstok__no_neon; /* ISO C wants a declaration in each file */

@@ -333,11 +333,16 @@ AVX512 static void dstok__find_words_avx512(const uint64_t *const *lines, const 
     }
 }
 
+#include "put_cuts.h"
+
+#include "cut_avx512.h"
+
 const dstok__simd dstok__simd_avx512 = {DSTOK__TIER_AVX512,       "avx512",
                                         dstok__utf8_check_avx512, dstok__classify_avx512,
                                         dstok__find_byte_avx512,  dstok__positions_avx512,
                                         dstok__nfc_leads_avx512,  dstok__json_tokens_avx512,
-                                        dstok__json_copy_avx512,  dstok__find_words_avx512};
+                                        dstok__json_copy_avx512,  dstok__find_words_avx512,
+                                        dstok__cut_avx512};
 
 #else
 typedef int dstok__no_avx512; /* ISO C wants a declaration in each file */

@@ -509,6 +509,44 @@ static void test_find_words(const dstok__simd *simd) {
     }
 }
 
+/* ---- cuts ---- */
+
+static void check_cut(const dstok__simd *simd, const dstok__cuts *c, const uint8_t *text,
+                      const uint64_t *asked, size_t n) {
+    enum { N = 64 };
+    static uint32_t places[64 * N + 64];
+    static uint64_t want[N + 1], got[N + 1];
+    for (size_t i = 0; i <= N; i++) want[i] = got[i] = i < n ? t_random(&rng) & t_random(&rng) : 0;
+    dstok__cut(c, text, asked, n, places, want);
+    simd->cut(c, text, asked, n, places, got);
+    t_checks++;
+    if (memcmp(got, want, sizeof want) != 0) report(simd, "cut: of blocks", n, N);
+}
+
+/* Places where characters begin, some or all of them, four bytes or more from both ends; tables of several sizes and
+ * with few bits, so that each of the four questions decides. */
+static void test_cut(const dstok__simd *simd) {
+    enum { BITS = 18 };
+    static uint64_t pairs[(size_t)1 << (BITS - 6)], parts[DSTOK__PART_WORDS], asked[64];
+    for (int round = 0; round < 1500; round++) {
+        unsigned bits = DSTOK__MIN_CUT_BITS + t_below(&rng, BITS - DSTOK__MIN_CUT_BITS + 1),
+                 thick = t_below(&rng, 3);
+        size_t len = 8 + t_below(&rng, round % 8 == 0 ? 4088 : 300), n = (len + 63) / 64;
+        for (size_t i = 0; i < (size_t)1 << (bits - 6); i++)
+            pairs[i] =
+                thick == 0 ? 0 : t_random(&rng) & t_random(&rng) & (thick == 1 ? t_random(&rng) : UINT64_MAX);
+        for (size_t i = 0; i < DSTOK__PART_WORDS; i++)
+            parts[i] = t_random(&rng) & t_random(&rng) & t_random(&rng) & (round % 3 == 0 ? 0 : UINT64_MAX);
+        uint8_t *text = at_edge(&in_area, len, round % 2);
+        fill(text, len, ASCII + round % 4);
+        memset(asked, 0, sizeof asked);
+        for (size_t at = 4; at + 4 <= len; at++)
+            if ((text[at] & 0xC0) != 0x80 && (thick == 2 || t_below(&rng, 3) > 0))
+                asked[at / 64] |= (uint64_t)1 << (at % 64);
+        check_cut(simd, &(dstok__cuts){pairs, parts, 32 - bits}, text, asked, n);
+    }
+}
+
 static void test_tier(const dstok__simd *simd, const char *how) {
     fprintf(stderr, "%s: %s\n", simd->name, how);
     test_classify(simd);
@@ -516,6 +554,7 @@ static void test_tier(const dstok__simd *simd, const char *how) {
     test_find(simd);
     test_positions(simd);
     test_find_words(simd);
+    test_cut(simd);
     test_json_tokens(simd);
     test_json_copy(simd);
     test_utf8(simd);

@@ -253,12 +253,7 @@ static unsigned count_holders(const dstok_tokenizer *tok, const uint8_t *pair, s
 
 /* Which of the tables says that two characters may join. */
 static const char *reason_of(const dstok__cuts *c, uint32_t left, uint32_t right) {
-    uint64_t hash = dstok__char_hash(left), next = dstok__char_hash(right),
-             bit = dstok__cut_at(hash, next) >> c->shift;
-    if (c->pairs[bit / 64] >> (bit % 64) & 1) return "pair";
-    if (c->open[dstok__open_at(hash)] & DSTOK__OPEN_RIGHT) return "open, left one";
-    if (c->open[dstok__open_at(next)] & DSTOK__OPEN_LEFT) return "open, right one";
-    return "first byte";
+    return dstok__has_pair(c->pairs, c->shift, left, right) ? "pair" : "part";
 }
 
 /* The pair of characters that meets at text[at]. Returns whether it is a place to cut. */
@@ -266,8 +261,7 @@ static bool show_pair(const dstok_tokenizer *tok, size_t left_at, size_t at, siz
     const dstok__cuts *cuts = &tok->t.cuts;
     uint32_t left = dstok__char_key(bytes() + left_at, at - left_at),
              right = dstok__char_key(bytes() + at, end - at);
-    dstok__side side = dstok__side_of(cuts, left);
-    bool joins = dstok__may_join(cuts, dstok__open_firsts(cuts), right, &side);
+    bool joins = dstok__may_join(cuts, left, right);
     unsigned holders = count_holders(tok, bytes() + left_at, end - left_at);
     CHECK_EQ(!joins && holders > 0, false);
     printf("%5zu  ", at);
@@ -511,7 +505,7 @@ static void show_sizes(const dstok_tokenizer *tok) {
     printf("%-34s%10zu\n", "built-in: products by rank", 4 * dstok__tables_n(&tok->t, DSTOK__S_PRODUCTS));
     printf("%-34s%10zu\n", "built-in: pairs for cuts", 8 * words);
     printf("%-34s%9.1f%%\n", "built-in: ... of its bits set", 100.0 * (double)set / (64.0 * (double)words));
-    printf("%-34s%10u\n", "built-in: open characters", DSTOK__OPEN_SIZE);
+    printf("%-34s%10zu\n", "built-in: parts for cuts", 8 * DSTOK__PART_WORDS);
     printf("%-34s%10zu\n", "built-in: rows for decoding", tok->n_rows * sizeof(dstok__row));
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The AVX-512 instructions on bytes that SIMDe 0.7 does not have, in plain C. A masked load touches the bytes of its
+/* The instructions that SIMDe 0.7 does not have, in plain C. A masked load touches the bytes of its
  * mask alone, as the instruction does. */
 #ifndef DSTOK_TESTS_SIMDE_GAPS_H
 #define DSTOK_TESTS_SIMDE_GAPS_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -36,6 +37,20 @@ static inline uint64_t gap_testn_epi8_mask(simde__m512i a, simde__m512i b) {
     return ~simde_mm512_test_epi8_mask(a, b);
 }
 
+static inline simde__m512i gap_i32gather_epi32(simde__m512i at, const void *base, int scale) {
+    int32_t places[16];
+    uint32_t words[16];
+    memcpy(places, &at, 64);
+    for (int i = 0; i < 16; i++) memcpy(&words[i], (const uint8_t *)base + (ptrdiff_t)places[i] * scale, 4);
+    return simde_mm512_loadu_si512(words);
+}
+
+static inline uint64_t gap_pdep_u64(uint64_t bits, uint64_t mask) {
+    uint64_t put = 0;
+    for (; mask != 0; mask &= mask - 1, bits >>= 1) put |= bits & 1 ? mask & (0 - mask) : 0;
+    return put;
+}
+
 #undef _mm512_maskz_loadu_epi8
 #define _mm512_maskz_loadu_epi8 gap_maskz_loadu_epi8
 #undef _mm512_maskz_compress_epi8
@@ -44,5 +59,9 @@ static inline uint64_t gap_testn_epi8_mask(simde__m512i a, simde__m512i b) {
 #define _mm512_cvtepu8_epi32 gap_cvtepu8_epi32
 #undef _mm512_testn_epi8_mask
 #define _mm512_testn_epi8_mask gap_testn_epi8_mask
+#undef _mm512_i32gather_epi32
+#define _mm512_i32gather_epi32 gap_i32gather_epi32
+#undef _pdep_u64
+#define _pdep_u64 gap_pdep_u64
 
 #endif

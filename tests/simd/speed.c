@@ -14,6 +14,7 @@
 
 static dstok__classes classes[TEXT / 64];
 static uint64_t starts[TEXT / 64]; /* where words, signs and long characters begin */
+static uint64_t longs[TEXT / 64];  /* where characters from U+0800 on begin, but at the ends of the text */
 static uint32_t places[WINDOW + 64];
 static dstok__json_block tokens[BLOCKS];
 static uint8_t copy[WINDOW + 64];
@@ -49,6 +50,16 @@ static size_t nfc_leads(const dstok__simd *simd, const uint8_t *text, size_t at,
     static uint64_t leads[BLOCKS];
     simd->nfc_leads(text + at, len / 64, leads);
     return (size_t)leads[0];
+}
+
+/* Of characters from U+0800 on; no two may join. */
+static size_t cut(const dstok__simd *simd, const uint8_t *text, size_t at, size_t len) {
+    static uint64_t pairs[(size_t)1 << 15], parts[DSTOK__PART_WORDS], cuts[BLOCKS];
+    static const dstok__cuts c = {pairs, parts, 32 - 21};
+    (void)len;
+    for (size_t i = 0; i < BLOCKS; i += 64)
+        simd->cut(&c, text + at + 64 * i, longs + at / 64 + i, 64, places, cuts + i);
+    return (size_t)cuts[0];
 }
 
 /* Inside of a string, as most of the text is. */
@@ -143,10 +154,15 @@ typedef struct measured {
     work *f;
     int json; /* of the text as JSON */
 } measured;
-static const measured all[] = {{"classify", classify, 0},       {"positions", positions, 0},
-                               {"utf8_check", utf8_check, 0},   {"find_byte, 1", find_one, 0},
-                               {"find_byte, 4", find_four, 0},  {"nfc_leads", nfc_leads, 0},
-                               {"json_tokens", json_tokens, 1}, {"json_copy", json_copy, 1}};
+static const measured all[] = {{"classify", classify, 0},
+                               {"positions", positions, 0},
+                               {"utf8_check", utf8_check, 0},
+                               {"find_byte, 1", find_one, 0},
+                               {"find_byte, 4", find_four, 0},
+                               {"nfc_leads", nfc_leads, 0},
+                               {"cut", cut, 0},
+                               {"json_tokens", json_tokens, 1},
+                               {"json_copy", json_copy, 1}};
 #define N_ALL (sizeof all / sizeof *all)
 
 static void windows(const char *name, const uint8_t *text) {
@@ -155,6 +171,10 @@ static void windows(const char *name, const uint8_t *text) {
         const dstok__classes *c = classes + k;
         uint64_t letter = c->upper | c->lower;
         starts[k] = (letter & ~(letter << 1)) | c->sign | c->newline | (c->high & ~c->tail);
+    }
+    for (size_t at = 4; at < TEXT; at++) {
+        uint64_t is_long = text[at] >= 0xE0 && at + 4 <= TEXT;
+        longs[at / 64] = (at % 64 == 0 || at == 4 ? 0 : longs[at / 64]) | is_long << (at % 64);
     }
     for (size_t i = 0; i < N_ALL; i++) {
         double rate[DSTOK__N_TIERS];
@@ -167,7 +187,8 @@ static void windows(const char *name, const uint8_t *text) {
 static void calls(const char *name, const uint8_t *text) {
     static const size_t lengths[] = {6, 12, 24, 30, 60, 180}; /* whole characters of three bytes, too */
     for (size_t i = 2; i < N_ALL; i++) {
-        if (all[i].f == json_tokens || all[i].f == nfc_leads) continue; /* whole blocks only */
+        if (all[i].f == json_tokens || all[i].f == nfc_leads || all[i].f == cut)
+            continue; /* whole blocks only */
         for (size_t j = 0; j < sizeof lengths / sizeof *lengths; j++) {
             double ns[DSTOK__N_TIERS];
             char what[64];

@@ -342,6 +342,28 @@ static void test_atoms(void) {
     free(block);
 }
 
+/* Tables of cuts that are too short, or one without the other. */
+static void test_cuts(void) {
+    size_t n;
+    uint8_t *block = copy_block(0, &n);
+    dstok__place *s = ((dstok__head *)(void *)block)->sections;
+    const dstok__place whole = s[DSTOK__S_CUT_PAIRS], parts = s[DSTOK__S_CUT_PARTS];
+    CHECK_EQ(parts.n, DSTOK__PART_WORDS);
+    s[DSTOK__S_CUT_PARTS].n--;
+    check_opens(block, n, "the tables of cuts");
+    s[DSTOK__S_CUT_PARTS].n = 0;
+    check_opens(block, n, "the tables of cuts");
+    s[DSTOK__S_CUT_PAIRS].n = 0; /* now the atoms lack theirs */
+    check_opens(block, n, "the tables of atoms");
+    s[DSTOK__S_CUT_PARTS] = parts;
+    check_opens(block, n, "the tables of cuts");
+    s[DSTOK__S_CUT_PAIRS].n = whole.n - 1;
+    check_opens(block, n, "the tables of cuts");
+    s[DSTOK__S_CUT_PAIRS].n = whole.n;
+    check_opens(block, n, NULL);
+    free(block);
+}
+
 /* Two raw bytes that are no character, merged to what is taken apart again: the report names a byte and reads no
  * further. */
 static void test_raw_bytes(void) {
@@ -420,6 +442,7 @@ int main(void) {
     test_packed();
     test_template();
     test_atoms();
+    test_cuts();
     test_raw_bytes();
     test_default();
     return t_end();

@@ -34,8 +34,8 @@ static bool is_asked(const character *left, const character *right) {
 }
 
 static bool may_join(const dstok__cuts *cuts, const character *left, const character *right) {
-    dstok__side side = dstok__side_of(cuts, dstok__char_key(left->bytes, left->n));
-    return dstok__may_join(cuts, dstok__open_firsts(cuts), dstok__char_key(right->bytes, right->n), &side);
+    return dstok__may_join(cuts, dstok__char_key(left->bytes, left->n),
+                           dstok__char_key(right->bytes, right->n));
 }
 
 /* ---- the parts of characters that a token holds ---- */

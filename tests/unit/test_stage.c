@@ -21,14 +21,12 @@ static size_t stage(dstok_encoder *enc, int which, const uint8_t *text, size_t l
 static size_t count_cuts(const dstok__cuts *c, const uint8_t *text, size_t len) {
     size_t n = 0, at = 0, width;
     if (c->pairs == NULL) return 0;
-    dstok__side side = {0, 0};
+    uint32_t before = 0;
     for (bool was_long = false; at < len; at += width) {
         (void)dstok__utf8_get(text + at, &width);
         uint32_t key = dstok__char_key(text + at, width);
-        dstok__side before = side;
-        side = dstok__side_of(c, key);
-        if (at > 0 && (was_long || width > 2) && !dstok__may_join(c, dstok__open_firsts(c), key, &before))
-            n++;
+        if (at > 0 && (was_long || width > 2) && !dstok__may_join(c, before, key)) n++;
+        before = key;
         was_long = width > 2;
     }
     return n;

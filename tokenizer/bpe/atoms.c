@@ -31,16 +31,17 @@ size_t dstok__atoms_of(const dstok__atoms *a, const uint32_t *byte_ids, const ui
                        uint32_t *ids) {
     size_t width, last = 0, n_ids = 0;
     bool has_long, is_torn = false; /* the character before, at its left */
-    dstok__side side = {0, 0};
+    uint32_t left = 0;
     put_bytes(byte_ids, text, n, ids, &has_long);
     if (!has_long || a->pages == NULL) return n;
-    uint64_t firsts = dstok__open_firsts(&a->torn);
     for (size_t at = 0; at < n; at += width) {
         (void)dstok__utf8_get(text + at, &width);
-        bool torn = dstok__may_join(&a->torn, firsts, dstok__char_key(text + at, width), &side) && at > 0;
+        uint32_t right = dstok__char_key(text + at, width);
+        bool torn = at > 0 && dstok__may_join(&a->torn, left, right);
         if (at > 0) n_ids += put(a, byte_ids, text + last, at - last, is_torn || torn, ids + n_ids);
         is_torn = torn;
         last = at;
+        left = right;
     }
     return n_ids + put(a, byte_ids, text + last, n - last, is_torn, ids + n_ids);
 }

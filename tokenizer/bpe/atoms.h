@@ -6,7 +6,7 @@
 #ifndef DSTOK_BPE_ATOMS_H
 #define DSTOK_BPE_ATOMS_H
 
-#include "cuts.h"
+#include "../../simd/cuts.h"
 
 #define DSTOK__ATOM_PAGES 1024u /* by all but the last six bits of a character up to U+FFFF */
 #define DSTOK__ATOM_PAGE  64u   /* characters */

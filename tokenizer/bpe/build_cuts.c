@@ -5,11 +5,10 @@
 #include <string.h>
 
 typedef struct cutting {
-    uint64_t *pairs;
-    uint8_t *open;
+    uint64_t *pairs, *parts; /* NULL while pairs are counted; or parts are not asked for */
     unsigned shift;
     bool torn; /* only borders where a token holds but a part of one of the two */
-    size_t n;  /* pairs met; bits are set in a second round, when their number is known */
+    size_t n;  /* pairs met: their bits are set in a second round, when their number is known */
 } cutting;
 
 /* A character of a token, whole or what the token holds of it. */
@@ -34,33 +33,35 @@ static part part_at(const uint8_t *text, size_t n, size_t i) {
     return p;
 }
 
-static void put_pair(cutting *c, uint32_t left, uint32_t right) {
-    c->n++;
-    if (c->pairs == NULL) return;
-    uint64_t bit = dstok__cut_at(dstok__char_hash(left), dstok__char_hash(right)) >> c->shift;
-    c->pairs[bit / 64] |= (uint64_t)1 << (bit % 64);
+static void set_bit(uint64_t *bits, unsigned shift, uint32_t left, uint32_t right) {
+    uint32_t bit = dstok__pair_hash(left, right) >> shift;
+    bits[bit / 64] |= (uint64_t)1 << (bit % 64);
 }
 
-static void put_open(cutting *c, uint32_t key, unsigned flag) {
-    c->open[dstok__open_at(dstok__char_hash(key))] |= (uint8_t)flag;
+static void put_pair(cutting *c, uint32_t left, uint32_t right) {
+    c->n++;
+    if (c->pairs != NULL) set_bit(c->pairs, c->shift, left, right);
+}
+
+static void put_part(cutting *c, uint32_t left, uint32_t right) {
+    if (c->parts != NULL) set_bit(c->parts, 32 - DSTOK__PART_BITS, left, right);
 }
 
 /* Two neighbours in a token may join. What a half character is half of is not known: a first half that
- * lacks one byte is each of 64 characters; for the rest, the other side may join with anything. */
+ * lacks one byte is each of 64 characters; else its last byte stands for the left one, its first byte for the
+ * right one. */
 static void put_neighbours(cutting *c, const part *left, const part *right) {
     bool is_half = right->n < right->width;
-    uint32_t key = dstok__char_key(right->at, right->n);
-    if (left->is_tail && is_half) {
-        c->open[(1u << DSTOK__OPEN_BITS) + (right->at[0] & 0x3F) / 8] |= (uint8_t)(1u << right->at[0] % 8);
-    } else if (left->is_tail) {
-        put_open(c, key, DSTOK__OPEN_LEFT);
+    uint32_t last = left->at[left->n - 1], before = dstok__char_key(left->at, left->n < 4 ? left->n : 4),
+             key = dstok__char_key(right->at, right->n);
+    if (left->is_tail) {
+        put_part(c, last, is_half ? right->at[0] : key);
     } else if (is_half && right->n + 1 < right->width) {
-        put_open(c, dstok__char_key(left->at, left->n), DSTOK__OPEN_RIGHT);
+        put_part(c, before, right->at[0]);
     } else if (is_half) {
-        for (uint32_t last = 0x80; last < 0xC0; last++)
-            put_pair(c, dstok__char_key(left->at, left->n), key | last << (8 * right->n));
+        for (uint32_t byte = 0x80; byte < 0xC0; byte++) put_pair(c, before, key | byte << (8 * right->n));
     } else {
-        put_pair(c, dstok__char_key(left->at, left->n), key);
+        put_pair(c, before, key);
     }
 }
 
@@ -92,21 +93,21 @@ static void put_tokens(dstok__build *b, cutting *c) {
         if (texts[id].n > 1) put_token(c, b->sections[DSTOK__S_STRINGS].data + texts[id].at, texts[id].n);
 }
 
-static dstok_status build(dstok__build *b, dstok__section pairs, dstok__section open, bool torn) {
-    DSTOK_TRY(dstok__build_zeroed(b, open, DSTOK__OPEN_SIZE, 1));
-    cutting c = {.open = b->sections[open].data, .torn = torn};
+static dstok_status build(dstok__build *b, dstok__section pairs, cutting c) {
     put_tokens(b, &c);
     unsigned bits = DSTOK__MIN_CUT_BITS;
     while (bits < DSTOK__MAX_CUT_BITS && (size_t)1 << bits < 16 * c.n) bits++;
     DSTOK_TRY(dstok__build_zeroed(b, pairs, (size_t)1 << (bits - 6), sizeof(uint64_t)));
     c.pairs = (uint64_t *)(void *)b->sections[pairs].data;
-    c.shift = 64 - bits;
+    c.shift = 32 - bits;
     put_tokens(b, &c);
     return DSTOK_OK;
 }
 
 dstok_status dstok__build_cuts(dstok__build *b) {
-    DSTOK_TRY(build(b, DSTOK__S_CUT_PAIRS, DSTOK__S_CUT_OPEN, false));
+    DSTOK_TRY(dstok__build_zeroed(b, DSTOK__S_CUT_PARTS, DSTOK__PART_WORDS, sizeof(uint64_t)));
+    uint64_t *parts = (uint64_t *)(void *)b->sections[DSTOK__S_CUT_PARTS].data;
+    DSTOK_TRY(build(b, DSTOK__S_CUT_PAIRS, (cutting){.parts = parts}));
     if (b->sections[DSTOK__S_ATOMS].len == 0) return DSTOK_OK;
-    return build(b, DSTOK__S_TORN_PAIRS, DSTOK__S_TORN_OPEN, true);
+    return build(b, DSTOK__S_TORN_PAIRS, (cutting){.torn = true});
 }

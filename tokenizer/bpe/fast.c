@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The fast way: a window of text at a time from bytes to ids. */
 #include "fast.h"
+#include "cuts.h"
 #include "job.h"
 #include "misses.h"
 #include "run.h"
@@ -92,86 +93,8 @@ static dstok_status put_any(run *r, const uint8_t *text, size_t len, bool is_who
     return put_other(r, text, len, is_whole, slots, key);
 }
 
-/* ---- cuts ---- */
-
 static bool has_bit(const uint64_t *words, size_t at) {
     return (words[at / 64] >> (at % 64)) & 1;
-}
-
-/* The key of the character at p, of one or two bytes; and of the one that ends before p. */
-static uint32_t short_key(const uint8_t *p) {
-    return p[0] < 0x80 ? p[0] : (uint32_t)p[0] | (uint32_t)p[1] << 8;
-}
-
-static uint32_t key_before(const uint8_t *p) {
-    return p[-1] < 0x80 ? p[-1] : short_key(p - 2);
-}
-
-/* The character of three or four bytes at p as the tables know it. */
-static inline uint32_t long_key(const uint8_t *p) {
-    uint32_t key = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
-    return p[0] >= 0xF0 ? key | (uint32_t)p[3] << 24 : key;
-}
-
-/* Where cutting is: behind the last character from U+0800 on. */
-typedef struct cutting {
-    dstok__side side; /* of it */
-    const uint8_t *end;
-} cutting;
-
-/* Cuts before the characters from U+0800 on of block i, whose begins are in `rest`, and before other ones
- * behind them. Cuts that are begins of pretokens anyway do no harm. */
-static void cut_block(run *r, size_t i, uint64_t rest, cutting *c) {
-    dstok__fast *f = r->f;
-    const dstok__cuts cuts = r->tok->t.cuts;
-    const uint64_t firsts = r->firsts;
-    const uint8_t *text = f->window.text, *limit = text + f->window.limit, *block = text + 64 * i,
-                  *end = c->end;
-    dstok__side side = c->side;
-    uint64_t found = 0;
-    for (; rest != 0; rest &= rest - 1) {
-        unsigned bit = dstok__low_bit(rest);
-        const uint8_t *p = block + bit;
-        uint32_t key = long_key(p);
-        if (p != end) side = p == text ? (dstok__side){0, 0} : dstok__side_of(&cuts, key_before(p));
-        found |= (~dstok__join_bit(&cuts, firsts, key, &side) & 1) << bit;
-        end = p + (*p >= 0xF0 ? 4 : 3);
-        if (end >= limit || *end >= 0xE0) continue;
-        size_t at = (size_t)(end - text);
-        dstok__side behind = side;
-        if (!dstok__may_join(&cuts, firsts, short_key(end), &behind))
-            f->pieces[at / 64] |= (uint64_t)1 << (at % 64);
-    }
-    f->pieces[i] |= found;
-    c->side = side;
-    c->end = end;
-}
-
-static void cut_window(run *r) {
-    const dstok__window *w = &r->f->window;
-    cutting c = {.end = NULL};
-    for (size_t i = 0; i < w->n && 64 * i < w->limit; i++) {
-        uint64_t rest = w->blocks[i + 1].lead3 | w->blocks[i + 1].lead4;
-        if (rest != 0) cut_block(r, i, rest, &c);
-    }
-}
-
-/* The end of the piece that begins at text[at], at most end. */
-static size_t next_cut(const run *r, const uint8_t *text, size_t at, size_t end) {
-    const dstok__cuts *cuts = &r->tok->t.cuts;
-    size_t width;
-    if (cuts->pairs == NULL) return end;
-    (void)dstok__utf8_get(text + at, &width);
-    dstok__side side = dstok__side_of(cuts, dstok__char_key(text + at, width));
-    bool is_long = width >= 3;
-    for (at += width; at < end; at += width) {
-        (void)dstok__utf8_get(text + at, &width);
-        bool asks = is_long || width >= 3;
-        bool joins = dstok__may_join(cuts, r->firsts, dstok__char_key(text + at, width), &side);
-        if (asks && !joins) return at;
-        is_long = width >= 3;
-    }
-    return end;
 }
 
 /* ---- windows ---- */
@@ -236,7 +159,8 @@ static dstok_status answer(run *r, const uint32_t *places, size_t n) {
 static size_t find_pieces(run *r, size_t end) {
     dstok__fast *f = r->f;
     memcpy(f->pieces, f->window.starts, f->window.n * sizeof *f->pieces);
-    if (f->window.has_high && r->tok->t.cuts.pairs != NULL) cut_window(r);
+    if (f->window.has_high && r->tok->t.cuts.pairs != NULL)
+        dstok__cut_window(&r->tok->t.cuts, f->simd, &f->window, f->pieces, f->places);
     if (end % 64 != 0) f->pieces[end / 64] &= ((uint64_t)1 << (end % 64)) - 1;
     size_t n = f->simd->positions(f->pieces, (end + 63) / 64, f->places);
     f->places[n] = (uint32_t)end;
@@ -282,7 +206,7 @@ static bool is_ascii(const uint8_t *text, size_t len) {
 static dstok_status put_pretoken(run *r, const uint8_t *text, size_t len) {
     bool has_cuts = !is_ascii(text, len);
     for (size_t at = 0, end; at < len; at = end) {
-        end = has_cuts ? next_cut(r, text, at, len) : len;
+        end = has_cuts ? dstok__next_cut(&r->tok->t.cuts, text, at, len) : len;
         DSTOK_TRY(put_any(r, text + at, end - at, at == 0 && end == len));
     }
     return DSTOK_OK;
@@ -388,7 +312,6 @@ void dstok__fast_free(const dstok_alloc *al, dstok__fast *f) {
 
 static run start(job *j, const uint8_t *text, size_t len) {
     run r = {.j = j, .f = j->enc->fast, .tok = j->tok, .text = text, .len = len};
-    if (r.tok->t.cuts.pairs != NULL) r.firsts = dstok__open_firsts(&r.tok->t.cuts);
     return r;
 }
 
@@ -440,7 +363,8 @@ static size_t cut_up_window(run *r, size_t at, bool as_pieces, size_t *blocks, s
     size_t end = read_window(r, at, blocks);
     if (end == 0) {
         end = scan_one(r, at);
-        for (size_t i = 0; i < end; (*n)++) i += as_pieces ? next_cut(r, r->text + at + i, 0, end - i) : end;
+        for (size_t i = 0; i < end; (*n)++)
+            i += as_pieces ? dstok__next_cut(&r->tok->t.cuts, r->text + at + i, 0, end - i) : end;
     } else if (as_pieces) {
         *n += find_pieces(r, end);
     } else {

@@ -13,8 +13,7 @@ typedef struct dstok__run {
     const uint8_t *text;
     size_t len;
     uint32_t *at;
-    uint64_t firsts; /* dstok__open_firsts */
-    bool is_raw;     /* what is merged is no UTF-8 */
+    bool is_raw; /* what is merged is no UTF-8 */
 } dstok__run;
 
 dstok__run dstok__run_start(job *j, const uint8_t *text, size_t len);

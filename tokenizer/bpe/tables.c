@@ -86,12 +86,11 @@ static bool is_pair_table(const dstok__head *h) {
            h->n_ids <= DSTOK__PACKED_IDS && (h->options & DSTOK__T_PLAIN_ATOMS) != 0;
 }
 
-/* Two tables of cuts.h: none, or the words of the first a power of two in bounds. */
-static bool are_cuts(const dstok__place *pairs, const dstok__place *open) {
+/* A table of pairs of cuts.h: none, or its words a power of two in bounds. */
+static bool is_cut_table(const dstok__place *pairs) {
     uint64_t n = pairs->n;
-    return open->n == (n > 0 ? DSTOK__OPEN_SIZE : 0) &&
-           (n == 0 || ((n & (n - 1)) == 0 && n >= (uint64_t)1 << (DSTOK__MIN_CUT_BITS - 6) &&
-                       n <= (uint64_t)1 << (DSTOK__MAX_CUT_BITS - 6)));
+    return n == 0 || ((n & (n - 1)) == 0 && n >= (uint64_t)1 << (DSTOK__MIN_CUT_BITS - 6) &&
+                      n <= (uint64_t)1 << (DSTOK__MAX_CUT_BITS - 6));
 }
 
 static dstok_status check_places(const opening *o) {
@@ -112,22 +111,24 @@ static dstok_status check_places(const opening *o) {
     if (s[DSTOK__S_SLOTS].n == 0 || s[DSTOK__S_SLOTS].n > UINT32_MAX || !is_pair_table(h) ||
         s[DSTOK__S_WORDS].n != 2 + s[DSTOK__S_STEPS].n)
         return bad(o, "the length of a table");
-    if (!are_cuts(&s[DSTOK__S_CUT_PAIRS], &s[DSTOK__S_CUT_OPEN]) ||
+    if (!is_cut_table(&s[DSTOK__S_CUT_PAIRS]) ||
+        s[DSTOK__S_CUT_PARTS].n != (s[DSTOK__S_CUT_PAIRS].n > 0 ? DSTOK__PART_WORDS : 0) ||
         (s[DSTOK__S_JOINS].n != 0 && s[DSTOK__S_JOINS].n != DSTOK__JOINS))
         return bad(o, "the length of the tables of cuts");
-    if (!are_cuts(&s[DSTOK__S_TORN_PAIRS], &s[DSTOK__S_TORN_OPEN]) ||
+    if (!is_cut_table(&s[DSTOK__S_TORN_PAIRS]) ||
+        (s[DSTOK__S_TORN_PAIRS].n > 0 && s[DSTOK__S_CUT_PARTS].n == 0) ||
         s[DSTOK__S_ATOM_PAGES].n != (s[DSTOK__S_TORN_PAIRS].n > 0 ? DSTOK__ATOM_PAGES : 0) ||
         s[DSTOK__S_ATOMS].n % DSTOK__ATOM_PAGE != 0)
         return bad(o, "the length of the tables of atoms");
     return DSTOK_OK;
 }
 
-static dstok__cuts cuts_view(const dstok__tables *t, dstok__section pairs, dstok__section open) {
-    const dstok__place *p = &t->head->sections[pairs], *o = &t->head->sections[open];
+static dstok__cuts cuts_view(const dstok__tables *t, dstok__section pairs) {
+    const dstok__place *s = t->head->sections, *p = &s[pairs];
     if (p->n == 0) return (dstok__cuts){.pairs = NULL};
     return (dstok__cuts){.pairs = (const void *)(t->block + p->at),
-                         .shift = 58 - (unsigned)__builtin_ctzll(p->n),
-                         .open = t->block + o->at};
+                         .parts = (const void *)(t->block + s[DSTOK__S_CUT_PARTS].at),
+                         .shift = 26 - (unsigned)__builtin_ctzll(p->n)};
 }
 
 /* The views of the sections, whose places have been checked. */
@@ -155,10 +156,10 @@ static void set_views(dstok__tables *t) {
                               .packed = packed ? VIEW(DSTOK__S_PACKED) : NULL,
                               .products = s[DSTOK__S_PRODUCTS].n > 0 ? VIEW(DSTOK__S_PRODUCTS) : NULL};
     t->joins = s[DSTOK__S_JOINS].n > 0 ? VIEW(DSTOK__S_JOINS) : NULL;
-    t->cuts = cuts_view(t, DSTOK__S_CUT_PAIRS, DSTOK__S_CUT_OPEN);
+    t->cuts = cuts_view(t, DSTOK__S_CUT_PAIRS);
     t->atoms = (dstok__atoms){.pages = s[DSTOK__S_ATOM_PAGES].n > 0 ? VIEW(DSTOK__S_ATOM_PAGES) : NULL,
                               .ids = VIEW(DSTOK__S_ATOMS),
-                              .torn = cuts_view(t, DSTOK__S_TORN_PAIRS, DSTOK__S_TORN_OPEN)};
+                              .torn = cuts_view(t, DSTOK__S_TORN_PAIRS)};
 #undef VIEW
 }
 

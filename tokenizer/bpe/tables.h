@@ -56,13 +56,12 @@ typedef enum dstok__section {
     DSTOK__S_WORDS,      /* dstok__ref: the format, the normaliser, each step, in words */
     DSTOK__S_PACKED,     /* uint64_t: the pairs packed (pairs.h); then DSTOK__S_PAIRS is empty */
     DSTOK__S_PRODUCTS,   /* uint32_t by rank */
-    DSTOK__S_CUT_PAIRS,  /* uint64_t: see cuts.h; empty where nothing is cut */
-    DSTOK__S_CUT_OPEN,   /* uint8_t: see cuts.h */
+    DSTOK__S_CUT_PAIRS,  /* uint64_t: see simd/cuts.h; empty where nothing is cut */
+    DSTOK__S_CUT_PARTS,  /* uint64_t: see there */
     DSTOK__S_ATOM_PAGES, /* uint16_t: see atoms.h; empty where there are none */
     DSTOK__S_ATOMS,      /* uint32_t */
-    DSTOK__S_TORN_PAIRS, /* uint64_t: as the two sections of cuts */
-    DSTOK__S_TORN_OPEN,  /* uint8_t */
-    DSTOK__S_JOINS,      /* uint64_t: see cuts.h; where there are cuts */
+    DSTOK__S_TORN_PAIRS, /* uint64_t: as DSTOK__S_CUT_PAIRS */
+    DSTOK__S_JOINS,      /* uint64_t: see simd/cuts.h; where there are cuts */
     DSTOK__N_SECTIONS
 } dstok__section;
 
@@ -112,8 +111,8 @@ typedef struct dstok__head {
         1, sizeof(dstok__ref), sizeof(dstok__ref), 1, sizeof(dstok__slot), sizeof(dstok__pair),              \
             sizeof(dstok__added_row), sizeof(dstok__added_row), sizeof(dstok__added_row), sizeof(uint32_t),  \
             sizeof(dstok__op_row), sizeof(dstok__op_row), sizeof(dstok__ref), sizeof(dstok__ref),            \
-            sizeof(uint64_t), sizeof(uint32_t), sizeof(uint64_t), 1, sizeof(uint16_t), sizeof(uint32_t),     \
-            sizeof(uint64_t), 1, sizeof(uint64_t)                                                            \
+            sizeof(uint64_t), sizeof(uint32_t), sizeof(uint64_t), sizeof(uint64_t), sizeof(uint16_t),        \
+            sizeof(uint32_t), sizeof(uint64_t), sizeof(uint64_t)                                                               \
     }
 
 /* Flags by id that are not public. */
