@@ -13,17 +13,35 @@
 #define DSTOK__MIN_CUT_BITS 12u
 #define DSTOK__MAX_CUT_BITS 22u
 #define DSTOK__PART_BITS    16u
-#define DSTOK__PART_WORDS   ((size_t)1 << (DSTOK__PART_BITS - 6))
+#define DSTOK__TAIL_WORDS   ((size_t)1 << (DSTOK__PART_BITS - 6))
+#define DSTOK__EDGES        (64u + 128u)
+#define DSTOK__PART_WORDS                                                                                    \
+    (DSTOK__TAIL_WORDS + DSTOK__EDGES / 8 + 1) /* four bytes from any of the edges on can be read */
 #define DSTOK__LEFT_FACTOR  0x9E3779B1u
 #define DSTOK__RIGHT_FACTOR 0x85EBCA77u
 
-/* Bits by hash of two neighbours. In parts one of them is all that is known of a character: its last byte at
- * the left, its first byte at the right. */
+/* Bits by hash of two neighbours. Where a token holds but the end of the left one, its last byte stands for it in
+ * parts. Where it holds but the begin of the right one, the last byte of the left one and the first byte of the
+ * right one have a class in common: behind the bits there is one byte for each first byte and for each last byte, with
+ * a bit for each class. */
 typedef struct dstok__cuts {
     const uint64_t *pairs; /* NULL: nothing is cut */
     const uint64_t *parts; /* DSTOK__PART_WORDS */
     unsigned shift;        /* 32 - log2 of the bits in pairs */
 } dstok__cuts;
+
+/* Where the classes of a first byte from C0 on are, and those of a last byte. */
+static inline uint32_t dstok__first_edge(uint32_t first) {
+    return first & 63;
+}
+
+static inline uint32_t dstok__last_edge(uint32_t last) {
+    return 64 + ((last & 63) | (~last >> 1 & 64));
+}
+
+static inline const uint8_t *dstok__edges(const dstok__cuts *c) {
+    return (const uint8_t *)(c->parts + DSTOK__TAIL_WORDS);
+}
 
 /* A character as the tables know it: its UTF-8 bytes, the first one lowest. */
 static inline uint32_t dstok__char_key(const uint8_t *p, size_t width) {
@@ -59,12 +77,12 @@ static inline bool dstok__has_pair(const uint64_t *bits, unsigned shift, uint32_
     return bits[bit / 64] >> (bit % 64) & 1;
 }
 
-/* May some token hold a part of each of two characters side by side, and not the whole of both? */
+/* May some token hold two neighbours side by side, and not the whole of both? */
 static inline bool dstok__may_tear(const dstok__cuts *c, uint32_t left, uint32_t right) {
     uint32_t last = dstok__last_byte(left), first = right & 0xFF;
-    unsigned shift = 32 - DSTOK__PART_BITS;
-    return dstok__has_pair(c->parts, shift, last, right) | dstok__has_pair(c->parts, shift, left, first) |
-           dstok__has_pair(c->parts, shift, last, first);
+    const uint8_t *edges = dstok__edges(c);
+    return dstok__has_pair(c->parts, 32 - DSTOK__PART_BITS, last, right) |
+           (first >= 0xC0 && (edges[dstok__first_edge(first)] & edges[dstok__last_edge(last)]) != 0);
 }
 
 /* May the vocabulary join two neighbours? */

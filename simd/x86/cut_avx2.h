@@ -42,6 +42,28 @@ INLINE __m256i bit_of(const uint64_t *table, __m256i hash, __m128i shift) {
     return _mm256_srlv_epi32(words, _mm256_and_si256(at, _mm256_set1_epi32(31)));
 }
 
+/* A byte of a table of 64 by the last six bits of each word's lowest byte; the others are 0. */
+INLINE __m256i look_up_64(const uint8_t *table, __m256i c) {
+    const __m256i half = _mm256_set1_epi32(0x0F), others = _mm256_set1_epi32((int)0x80808000);
+    __m256i at = _mm256_or_si256(_mm256_and_si256(c, half), others), odd = _mm256_slli_epi32(c, 27);
+    __m256i low =
+        choose(odd, _mm256_shuffle_epi8(twice(table + 16), at), _mm256_shuffle_epi8(twice(table), at));
+    __m256i high =
+        choose(odd, _mm256_shuffle_epi8(twice(table + 48), at), _mm256_shuffle_epi8(twice(table + 32), at));
+    return choose(_mm256_slli_epi32(c, 26), high, low);
+}
+
+/* The sign is set where the last of four bytes and the first of those behind them have a class in common. */
+INLINE __m256i torn_at(const dstok__cuts *c, __m256i before, __m256i from) {
+    const uint8_t *edges = dstok__edges(c);
+    __m256i last = _mm256_srli_epi32(before, 24);
+    __m256i is_ascii = _mm256_andnot_si256(before, _mm256_set1_epi32((int)0x80000000));
+    __m256i classes = choose(is_ascii, look_up_64(edges + 128, last), look_up_64(edges + 64, last));
+    classes = _mm256_and_si256(classes, look_up_64(edges, from));
+    __m256i long_ones = _mm256_slli_epi32(from, 24); /* the sign: a first byte that is not ASCII */
+    return _mm256_and_si256(long_ones, _mm256_cmpgt_epi32(classes, _mm256_setzero_si256()));
+}
+
 /* Bit k: the characters around the k-th place may join. */
 INLINE uint32_t joins_at(const dstok__cuts *c, const uint8_t *text, const uint32_t *places) {
     const __m128i shift = _mm_cvtsi32_si128((int)c->shift),
@@ -52,12 +74,10 @@ INLINE uint32_t joins_at(const dstok__cuts *c, const uint8_t *text, const uint32
     __m256i left = times(keys_before(before), DSTOK__LEFT_FACTOR),
             right = times(keys_at(from), DSTOK__RIGHT_FACTOR);
     __m256i last = times(_mm256_srli_epi32(before, 24), DSTOK__LEFT_FACTOR);
-    __m256i first = times(_mm256_and_si256(from, _mm256_set1_epi32(0xFF)), DSTOK__RIGHT_FACTOR);
     __m256i joins = bit_of(c->pairs, _mm256_add_epi32(left, right), shift);
     joins = _mm256_or_si256(joins, bit_of(c->parts, _mm256_add_epi32(last, right), part_shift));
-    joins = _mm256_or_si256(joins, bit_of(c->parts, _mm256_add_epi32(left, first), part_shift));
-    joins = _mm256_or_si256(joins, bit_of(c->parts, _mm256_add_epi32(last, first), part_shift));
-    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32(joins, 31)));
+    joins = _mm256_or_si256(_mm256_slli_epi32(joins, 31), torn_at(c, before, from));
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(joins));
 }
 
 AVX2 static void dstok__cut_avx2(const dstok__cuts *c, const uint8_t *text, const uint64_t *asked, size_t n,

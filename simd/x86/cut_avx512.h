@@ -41,6 +41,18 @@ INLINE __m512i bit_of(const uint64_t *table, __m512i hash, __m128i shift) {
     return _mm512_srlv_epi32(words, _mm512_and_si512(at, words_of(31)));
 }
 
+/* Bit k: the last of four bytes and the first of those behind them have a class in common. */
+INLINE uint32_t torn_at(const dstok__cuts *c, __m512i before, __m512i from) {
+    const uint8_t *edges = dstok__edges(c);
+    __m512i last = _mm512_srli_epi32(before, 24), is_ascii = _mm512_andnot_si512(last, words_of(0x80));
+    last = _mm512_ternarylogic_epi32(last, words_of(0x3F), _mm512_srli_epi32(is_ascii, 1),
+                                     0xEA); /* (1st & 2nd) | 3rd */
+    last = _mm512_permutex2var_epi8(load(edges + 64), last, load(edges + 128));
+    __m512i first = _mm512_permutexvar_epi8(from, load(edges));
+    uint16_t long_ones = _mm512_test_epi32_mask(from, words_of(0x80)); /* a first byte that is not ASCII */
+    return long_ones & _mm512_test_epi32_mask(_mm512_and_si512(first, last), words_of(0xFF));
+}
+
 /* Bit k: the characters around the k-th place may join. */
 INLINE uint32_t joins_at(const dstok__cuts *c, const uint8_t *text, const uint32_t *places) {
     const __m128i shift = _mm_cvtsi32_si128((int)c->shift),
@@ -51,12 +63,9 @@ INLINE uint32_t joins_at(const dstok__cuts *c, const uint8_t *text, const uint32
     __m512i left = times(keys_before(before), DSTOK__LEFT_FACTOR),
             right = times(keys_at(from), DSTOK__RIGHT_FACTOR);
     __m512i last = times(_mm512_srli_epi32(before, 24), DSTOK__LEFT_FACTOR);
-    __m512i first = times(_mm512_and_si512(from, words_of(0xFF)), DSTOK__RIGHT_FACTOR);
     __m512i joins = bit_of(c->pairs, _mm512_add_epi32(left, right), shift);
     joins = _mm512_or_si512(joins, bit_of(c->parts, _mm512_add_epi32(last, right), part_shift));
-    joins = _mm512_or_si512(joins, bit_of(c->parts, _mm512_add_epi32(left, first), part_shift));
-    joins = _mm512_or_si512(joins, bit_of(c->parts, _mm512_add_epi32(last, first), part_shift));
-    return _mm512_test_epi32_mask(joins, words_of(1));
+    return _mm512_test_epi32_mask(joins, words_of(1)) | torn_at(c, before, from);
 }
 
 AVX512 static void dstok__cut_avx512(const dstok__cuts *c, const uint8_t *text, const uint64_t *asked,

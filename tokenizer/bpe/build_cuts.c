@@ -4,8 +4,14 @@
 
 #include <string.h>
 
+/* By first byte the last bytes that some token has before it, when it is all of its character. */
+typedef struct edges {
+    bool last[64][128];
+} edges;
+
 typedef struct cutting {
     uint64_t *pairs, *parts; /* NULL while pairs are counted; or parts are not asked for */
+    edges *edges;
     unsigned shift;
     bool torn; /* only borders where a token holds but a part of one of the two */
     size_t n;  /* pairs met: their bits are set in a second round, when their number is known */
@@ -43,22 +49,26 @@ static void put_pair(cutting *c, uint32_t left, uint32_t right) {
     if (c->pairs != NULL) set_bit(c->pairs, c->shift, left, right);
 }
 
-static void put_part(cutting *c, uint32_t left, uint32_t right) {
-    if (c->parts != NULL) set_bit(c->parts, 32 - DSTOK__PART_BITS, left, right);
+static void put_tail(cutting *c, uint32_t last, uint32_t right) {
+    if (c->parts != NULL) set_bit(c->parts, 32 - DSTOK__PART_BITS, last, right);
+}
+
+static void put_edge(cutting *c, uint32_t last, uint32_t first) {
+    if (c->edges != NULL) c->edges->last[dstok__first_edge(first)][dstok__last_edge(last) - 64] = true;
 }
 
 /* Two neighbours in a token may join. What a half character is half of is not known: a first half that
  * lacks one byte is each of 64 characters; else its last byte stands for the left one, its first byte for the
  * right one. */
 static void put_neighbours(cutting *c, const part *left, const part *right) {
-    bool is_half = right->n < right->width;
+    size_t lacks = right->n < right->width ? right->width - right->n : 0;
     uint32_t last = left->at[left->n - 1], before = dstok__char_key(left->at, left->n < 4 ? left->n : 4),
              key = dstok__char_key(right->at, right->n);
-    if (left->is_tail) {
-        put_part(c, last, is_half ? right->at[0] : key);
-    } else if (is_half && right->n + 1 < right->width) {
-        put_part(c, before, right->at[0]);
-    } else if (is_half) {
+    if (lacks > 1 || (lacks == 1 && left->is_tail)) {
+        put_edge(c, last, right->at[0]);
+    } else if (left->is_tail) {
+        put_tail(c, last, key);
+    } else if (lacks == 1) {
         for (uint32_t byte = 0x80; byte < 0xC0; byte++) put_pair(c, before, key | byte << (8 * right->n));
     } else {
         put_pair(c, before, key);
@@ -104,10 +114,38 @@ static dstok_status build(dstok__build *b, dstok__section pairs, cutting c) {
     return DSTOK_OK;
 }
 
+static unsigned count_different(const bool a[128], const bool b[128]) {
+    unsigned n = 0;
+    for (size_t i = 0; i < 128; i++) n += a[i] != b[i];
+    return n;
+}
+
+/* Puts each first byte that has last bytes into a class of its own, or into the one that fits it best. to: the
+ * classes of 64 first and of 128 last bytes. */
+static void put_classes(const edges *e, uint8_t *to) {
+    bool class[8][128] = {{false}}, none[128] = {false};
+    size_t n = 0;
+    for (size_t first = 0; first < 64; first++) {
+        const bool *last = e->last[first];
+        size_t best = 0;
+        if (count_different(none, last) == 0) continue;
+        for (size_t k = 1; k < n; k++)
+            if (count_different(class[k], last) < count_different(class[best], last)) best = k;
+        if (n == 0 || (n < 8 && count_different(class[best], last) > 0)) best = n++;
+        for (size_t i = 0; i < 128; i++) class[best][i] |= last[i];
+        to[first] = (uint8_t)(1u << best);
+    }
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < 128; i++) to[64 + i] |= (uint8_t)(class[k][i] << k);
+}
+
 dstok_status dstok__build_cuts(dstok__build *b) {
+    edges e;
+    memset(&e, 0, sizeof e);
     DSTOK_TRY(dstok__build_zeroed(b, DSTOK__S_CUT_PARTS, DSTOK__PART_WORDS, sizeof(uint64_t)));
     uint64_t *parts = (uint64_t *)(void *)b->sections[DSTOK__S_CUT_PARTS].data;
-    DSTOK_TRY(build(b, DSTOK__S_CUT_PAIRS, (cutting){.parts = parts}));
+    DSTOK_TRY(build(b, DSTOK__S_CUT_PAIRS, (cutting){.parts = parts, .edges = &e}));
+    put_classes(&e, (uint8_t *)(parts + DSTOK__TAIL_WORDS));
     if (b->sections[DSTOK__S_ATOMS].len == 0) return DSTOK_OK;
     return build(b, DSTOK__S_TORN_PAIRS, (cutting){.torn = true});
 }

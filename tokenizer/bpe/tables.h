@@ -13,7 +13,7 @@
 #include "atoms.h"
 #include "pairs.h"
 
-#define DSTOK__TABLES_VERSION 4u
+#define DSTOK__TABLES_VERSION 5u
 #define DSTOK__TABLES_ORDER   0x01020304u /* reads differently on a big-endian machine */
 
 /* Bytes of the section of strings. */
