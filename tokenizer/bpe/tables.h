@@ -112,7 +112,7 @@ typedef struct dstok__head {
             sizeof(dstok__added_row), sizeof(dstok__added_row), sizeof(dstok__added_row), sizeof(uint32_t),  \
             sizeof(dstok__op_row), sizeof(dstok__op_row), sizeof(dstok__ref), sizeof(dstok__ref),            \
             sizeof(uint64_t), sizeof(uint32_t), sizeof(uint64_t), sizeof(uint64_t), sizeof(uint16_t),        \
-            sizeof(uint32_t), sizeof(uint64_t), sizeof(uint64_t)                                                               \
+            sizeof(uint32_t), sizeof(uint64_t), sizeof(uint64_t)                                             \
     }
 
 /* Flags by id that are not public. */
