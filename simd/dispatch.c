@@ -2,10 +2,10 @@
 /* Which functions this machine can run. */
 #include "tiers.h"
 
-static const dstok__simd scalar = {DSTOK__TIER_SCALAR, "scalar",           dstok__utf8_check,
-                                   dstok__classify,    dstok__find_byte,   dstok__positions,
-                                   dstok__nfc_leads,   dstok__json_tokens, dstok__json_copy,
-                                   dstok__find_words,  dstok__cut};
+static const dstok__simd scalar = {
+    DSTOK__TIER_SCALAR, "scalar",         dstok__utf8_check,  dstok__classify,  dstok__find_byte,
+    dstok__positions,   dstok__nfc_leads, dstok__json_tokens, dstok__json_copy, dstok__find_words,
+    dstok__cut,         dstok__keys,      dstok__hits};
 
 #if DSTOK__HAVE_X86
 /* What the compiler's runtime found out before main(): the CPU's features as far as the system keeps their registers.
@@ -18,8 +18,9 @@ static int has_avx2(void) {
 
 static int has_avx512(void) {
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
-           __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("pclmul");
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+           __builtin_cpu_supports("pclmul");
 }
 #endif
 

@@ -5,12 +5,16 @@
 #define DSTOK_SIMD_SIMD_H
 
 #include "cuts.h"
+#include "slots.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 /* Instruction sets, each a superset of what the ones before it need on its machine. */
 typedef enum dstok__tier {
     DSTOK__TIER_SCALAR,
     DSTOK__TIER_AVX2,   /* x86-64 with AVX2, BMI1, BMI2, POPCNT */
-    DSTOK__TIER_AVX512, /* ... and AVX-512 F, BW, VL, VBMI, VBMI2, PCLMULQDQ */
+    DSTOK__TIER_AVX512, /* ... and AVX-512 F, BW, DQ, VL, VBMI, VBMI2, PCLMULQDQ */
     DSTOK__TIER_NEON,   /* AArch64 */
     DSTOK__N_TIERS
 } dstok__tier;
@@ -88,6 +92,16 @@ typedef struct dstok__simd {
      * four from it on can be read. places: room for 64 n + 64 numbers. */
     void (*cut)(const dstok__cuts *c, const uint8_t *text, const uint64_t *asked, size_t n, uint32_t *places,
                 uint64_t *cuts);
+
+    /* The keys of the n pieces that begin at text[places[i]] and end where the next one begins, places[n] being the
+     * end of the last; from the begin of each 16 bytes can be read. slots[i]: where each is looked for first in the
+     * 2^bits slots of `table`, 4 < bits < 60; they are fetched from memory. */
+    void (*keys)(const uint8_t *text, const uint32_t *places, size_t n, dstok__cached *table, unsigned bits,
+                 dstok__key *keys, dstok__cached **slots);
+
+    /* Writes the ids of piece i = 0, 1, ... to *out, which moves behind them, as long as slots[i], or the other slot of
+     * its line, has keys[i]. Returns how many pieces that were; may write up to three numbers more than that. */
+    size_t (*hits)(const dstok__key *keys, dstok__cached *const *slots, size_t n, uint32_t **out);
 } dstok__simd;
 
 /* The best tier of this machine that is not above `cap` (DSTOK__N_TIERS: no cap). Never NULL. Reads what
@@ -109,6 +123,9 @@ size_t dstok__json_copy(const uint8_t *text, size_t len, uint8_t *out, size_t *n
 void dstok__find_words(const uint64_t *const *lines, const uint64_t *keys, size_t n, uint64_t *out);
 void dstok__cut(const dstok__cuts *c, const uint8_t *text, const uint64_t *asked, size_t n, uint32_t *places,
                 uint64_t *cuts);
+void dstok__keys(const uint8_t *text, const uint32_t *places, size_t n, dstok__cached *table, unsigned bits,
+                 dstok__key *keys, dstok__cached **slots);
+size_t dstok__hits(const dstok__key *keys, dstok__cached *const *slots, size_t n, uint32_t **out);
 
 /* Length of the maximal ill-formed subpart that begins at text[0], len > 0: how many bytes one U+FFFD
  * replaces (Unicode 16.0, 3.9, "U+FFFD Substitution of Maximal Subparts"). 0 when a well-formed character

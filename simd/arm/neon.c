@@ -262,7 +262,9 @@ const dstok__simd dstok__simd_neon = {DSTOK__TIER_NEON,
                                       dstok__json_tokens_neon,
                                       dstok__json_copy_neon,
                                       dstok__find_words,
-                                      dstok__cut};
+                                      dstok__cut,
+                                      dstok__keys,
+                                      dstok__hits};
 
 #else
 typedef int dstok__no_neon; /* ISO C wants a declaration in each file */

@@ -332,12 +332,19 @@ AVX2 static void dstok__find_words_avx2(const uint64_t *const *lines, const uint
 
 #include "cut_avx2.h"
 
-const dstok__simd dstok__simd_avx2 = {DSTOK__TIER_AVX2,       "avx2",
-                                      dstok__utf8_check_avx2, dstok__classify_avx2,
-                                      dstok__find_byte_avx2,  dstok__positions_avx2,
-                                      dstok__nfc_leads_avx2,  dstok__json_tokens_avx2,
-                                      dstok__json_copy_avx2,  dstok__find_words_avx2,
-                                      dstok__cut_avx2};
+const dstok__simd dstok__simd_avx2 = {DSTOK__TIER_AVX2,
+                                      "avx2",
+                                      dstok__utf8_check_avx2,
+                                      dstok__classify_avx2,
+                                      dstok__find_byte_avx2,
+                                      dstok__positions_avx2,
+                                      dstok__nfc_leads_avx2,
+                                      dstok__json_tokens_avx2,
+                                      dstok__json_copy_avx2,
+                                      dstok__find_words_avx2,
+                                      dstok__cut_avx2,
+                                      dstok__keys,
+                                      dstok__hits};
 
 #else
 typedef int dstok__no_avx2; /* ISO C wants a declaration in each file */

@@ -8,7 +8,8 @@
 #ifndef DSTOK__AVX512_ELSEWHERE /* a test brings the same instructions as plain code */
 #include <immintrin.h>
 #define AVX512                                                                                               \
-    __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,pclmul,popcnt")))
+    __attribute__((                                                                                          \
+        target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,pclmul,popcnt")))
 #endif
 #define INLINE static inline __attribute__((always_inline)) AVX512
 
@@ -336,13 +337,114 @@ AVX512 static void dstok__find_words_avx512(const uint64_t *const *lines, const 
 #include "put_cuts.h"
 
 #include "cut_avx512.h"
+/* ---- keys and slots ---- */
+
+/* Before code without AVX, which is slow while the upper halves of registers are in use. Compilers do this of their
+ * own, but with link-time optimisation GCC forgets it before calls within the library. */
+INLINE void leave_avx(void) {
+    _mm256_zeroupper();
+}
+
+INLINE __m512i four_at(const void *a, const void *b, const void *c, const void *d) {
+    __m512i all = _mm512_castsi128_si512(_mm_loadu_si128(a));
+    all = _mm512_inserti32x4(all, _mm_loadu_si128(b), 1);
+    all = _mm512_inserti32x4(all, _mm_loadu_si128(c), 2);
+    return _mm512_inserti32x4(all, _mm_loadu_si128(d), 3);
+}
+
+/* The keys of four pieces. lens: each length 16 times, as it stands in a key. */
+INLINE __m512i four_keys(const uint8_t *text, const uint32_t *places, __m512i lens) {
+    __m512i all = four_at(text + places[0], text + places[1], text + places[2], text + places[3]);
+    uint64_t inside = _mm512_cmplt_epu8_mask(four_times(counting), lens), last = 0x8000800080008000;
+    return _mm512_mask_mov_epi8(_mm512_maskz_mov_epi8(inside, all), last, lens);
+}
+
+AVX512 static void dstok__keys_avx512(const uint8_t *text, const uint32_t *places, size_t n,
+                                      dstok__cached *table, unsigned bits, dstok__key *keys,
+                                      dstok__cached **slots) {
+    const __m512i low = _mm512_set1_epi64((long long)DSTOK__HASH_LOW);
+    const __m512i factors = _mm512_mask_set1_epi64(low, 0xAA, (long long)DSTOK__HASH_HIGH);
+    const __m512i base = _mm512_set1_epi64((long long)(uintptr_t)table);
+    const __m512i whole =
+        _mm512_set1_epi64(-(long long)sizeof *table); /* the slots' places end in five zeros */
+    const __m128i shift = _mm_cvtsi32_si128((int)(64 - 5 - bits));
+    const __m512i in_order = _mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0);
+    const __m512i lane = _mm512_and_si512(_mm512_srli_epi16(load(counting), 2), bytes(12)); /* 4 (i / 16) */
+    size_t i = 0;
+    for (; n - i >= 8; i += 8) {
+        __m256i begin = _mm256_loadu_si256((const __m256i *)(const void *)(places + i));
+        __m256i end = _mm256_loadu_si256((const __m256i *)(const void *)(places + i + 1));
+        __m256i len = _mm256_min_epu32(_mm256_sub_epi32(end, begin), _mm256_set1_epi32(DSTOK__KEY_LENGTH));
+        __m512i lens = _mm512_castsi256_si512(len);
+        __m512i a = four_keys(text, places + i, _mm512_permutexvar_epi8(lane, lens));
+        __m512i b = four_keys(text, places + i + 4, _mm512_permutexvar_epi8(add(lane, 16), lens));
+        _mm512_storeu_si512(keys + i, a);
+        _mm512_storeu_si512(keys + i + 4, b);
+        a = _mm512_mullo_epi64(a, factors);
+        b = _mm512_mullo_epi64(b, factors);
+        /* Of pieces 0, 4, 1, 5, 2, 6, 3, 7. */
+        __m512i hash = _mm512_add_epi64(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+        __m512i at = _mm512_add_epi64(base, _mm512_and_si512(whole, _mm512_srl_epi64(hash, shift)));
+        at = _mm512_permutexvar_epi64(in_order, at);
+        /* In two halves: what is in the upper half of a store of 64 bytes is not passed on to a load at once. */
+        _mm256_storeu_si256((__m256i *)(void *)(slots + i), _mm512_castsi512_si256(at));
+        _mm256_storeu_si256((__m256i *)(void *)(slots + i + 4), _mm512_extracti64x4_epi64(at, 1));
+        for (size_t k = 0; k < 8; k++) __builtin_prefetch(slots[i + k]);
+    }
+    leave_avx();
+    dstok__keys(text, places + i, n - i, table, bits, keys + i, slots + i);
+}
+
+INLINE uint32_t *put_ids(uint32_t *at, const dstok__cached *slot) {
+    _mm_storeu_si128((__m128i *)(void *)at, _mm_loadu_si128((const __m128i *)(const void *)slot->ids));
+    return at + slot->n;
+}
+
+/* The slot, or where the two bits of it in `same` are not set the other one of its line. */
+INLINE const dstok__cached *one_of_line(const dstok__cached *slot, unsigned same) {
+    return (same & 3) == 3 ? slot : dstok__cache_nth(slot, 1);
+}
+
+/* Four pieces that are not all in their first slots; same: two bits for each, both set where it is. Returns `at` when
+ * one of them is not in its line. */
+AVX512 static uint32_t *put_four(const dstok__key *keys, dstok__cached *const *slots, unsigned same,
+                                 uint32_t *at) {
+    const dstok__cached *a = one_of_line(slots[0], same), *b = one_of_line(slots[1], same >> 2),
+                        *c = one_of_line(slots[2], same >> 4), *d = one_of_line(slots[3], same >> 6);
+    if (_mm512_cmpeq_epi64_mask(four_at(a, b, c, d), _mm512_loadu_si512(keys)) != 0xFF) return at;
+    at = put_ids(put_ids(put_ids(put_ids(at, a), b), c), d);
+    for (unsigned k = 0; k < 4; k++)
+        if ((same >> 2 * k & 3) != 3) dstok__cache_promote(slots[k], at + k);
+    return at;
+}
+
+AVX512 static size_t dstok__hits_avx512(const dstok__key *keys, dstok__cached *const *slots, size_t n,
+                                        uint32_t **out) {
+    uint32_t *at = *out;
+    size_t i = 0;
+    for (; n - i >= 4; i += 4) {
+        const dstok__cached *a = slots[i], *b = slots[i + 1], *c = slots[i + 2], *d = slots[i + 3];
+        unsigned same = _mm512_cmpeq_epi64_mask(four_at(a, b, c, d), _mm512_loadu_si512(keys + i));
+        if (__builtin_expect(same == 0xFF, 1)) {
+            at = put_ids(put_ids(put_ids(put_ids(at, a), b), c), d);
+            continue;
+        }
+        uint32_t *end = put_four(keys + i, slots + i, same, at);
+        if (end == at) break;
+        at = end;
+    }
+    *out = at;
+    leave_avx();
+    return i + dstok__hits(keys + i, slots + i, n - i, out);
+}
 
 const dstok__simd dstok__simd_avx512 = {DSTOK__TIER_AVX512,       "avx512",
                                         dstok__utf8_check_avx512, dstok__classify_avx512,
                                         dstok__find_byte_avx512,  dstok__positions_avx512,
                                         dstok__nfc_leads_avx512,  dstok__json_tokens_avx512,
                                         dstok__json_copy_avx512,  dstok__find_words_avx512,
-                                        dstok__cut_avx512};
+                                        dstok__cut_avx512,        dstok__keys_avx512,
+                                        dstok__hits_avx512};
 
 #else
 typedef int dstok__no_avx512; /* ISO C wants a declaration in each file */

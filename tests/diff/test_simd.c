@@ -547,6 +547,79 @@ static void test_cut(const dstok__simd *simd) {
     }
 }
 
+/* ---- keys and slots ---- */
+
+enum { MOST = 300 }; /* pieces */
+
+/* Pieces of up to `longest` bytes, one behind the other, of which 16 bytes can be read at the begin of the last; their
+ * text lies at the end of the memory. Returns its begin. */
+static const uint8_t *any_pieces(uint32_t *places, size_t n, uint32_t longest) {
+    uint32_t at = t_below(&rng, 40);
+    for (size_t i = 0; i < n; i++, at += 1 + t_below(&rng, longest)) places[i] = at;
+    places[n] = at;
+    size_t len = n > 0 && places[n - 1] + 16 > at ? places[n - 1] + 16 : at;
+    uint8_t *text = at_edge(&in_area, len, 1);
+    for (size_t i = 0; i < len; i++) text[i] = (uint8_t)(longest % 2 ? t_below(&rng, 256) : t_below(&rng, 2));
+    return text;
+}
+
+static void test_keys(const dstok__simd *simd) {
+    static uint32_t places[MOST + 1];
+    static dstok__key keys[MOST + 1], want_keys[MOST + 1];
+    static dstok__cached *slots[MOST + 1], *want_slots[MOST + 1];
+    dstok__cached *table = (dstok__cached *)(uintptr_t)0x10000000; /* what is fetched need not be there */
+    for (uint32_t round = 0; round < 4000; round++) {
+        static const uint32_t longest[] = {1, 2, 8, 15, 16, 17, 40, 300};
+        size_t n = t_below(&rng, round % 50 == 0 ? 200 : 20);
+        unsigned bits = 5 + t_below(&rng, 27);
+        const uint8_t *text = any_pieces(places, n, longest[round % 8]);
+        memset(want_keys, 0xAA, sizeof want_keys);
+        memset(want_slots, 0xAA, sizeof want_slots);
+        memset(keys, 0xAA, sizeof keys);
+        memset(slots, 0xAA, sizeof slots);
+        dstok__keys(text, places, n, table, bits, want_keys, want_slots);
+        simd->keys(text, places, n, table, bits, keys, slots);
+        t_checks++;
+        if (memcmp(keys, want_keys, sizeof keys) != 0) report(simd, "keys: of pieces", n, n);
+        if (memcmp(slots, want_slots, sizeof slots) != 0) report(simd, "keys: slots, bits", bits, n);
+    }
+}
+
+/* Slots that have their keys, but for some, in which one bit is another. */
+static void test_hits(const dstok__simd *simd) {
+    static dstok__cached table[MOST];
+    static dstok__cached *slots[MOST];
+    static dstok__key keys[MOST];
+    static uint32_t want[3 * MOST + 3];
+    for (uint32_t round = 0; round < 4000; round++) {
+        size_t n = t_below(&rng, round % 50 == 0 ? MOST : 20), rare = 1 + t_below(&rng, 100);
+        for (size_t i = 0; i < MOST; i++) {
+            table[i].key = (dstok__key){t_random(&rng), t_random(&rng)};
+            for (size_t k = 0; k < 3; k++) table[i].ids[k] = (uint32_t)t_random(&rng);
+            table[i].n = 1 + t_below(&rng, 3);
+        }
+        for (size_t i = 0; i < n; i++) {
+            slots[i] = &table[t_below(&rng, MOST)];
+            keys[i] = slots[i]->key;
+            if (t_below(&rng, (uint32_t)rare) != 0 || rare == 100) continue;
+            uint64_t bit = (uint64_t)1 << t_below(&rng, 64), is_low = t_below(&rng, 2);
+            keys[i].low ^= is_low * bit;
+            keys[i].high ^= (1 - is_low) * bit;
+        }
+        uint32_t *end = want;
+        size_t done = dstok__hits(keys, slots, n, &end), count = (size_t)(end - want), room = 4 * (count + 3);
+        for (int edge = 0; edge < 2; edge++) {
+            uint32_t *out = (uint32_t *)(void *)at_edge(&out_area, room, edge), *got_end = out;
+            memset(out, 0xAA, room);
+            size_t got = simd->hits(keys, slots, n, &got_end);
+            t_checks++;
+            if (got != done) report(simd, "hits: slots", got, done);
+            if ((size_t)(got_end - out) != count) report(simd, "hits: ids", (size_t)(got_end - out), count);
+            if (got == done && memcmp(out, want, 4 * count) != 0) report(simd, "hits: other ids", n, count);
+        }
+    }
+}
+
 static void test_tier(const dstok__simd *simd, const char *how) {
     fprintf(stderr, "%s: %s\n", simd->name, how);
     test_classify(simd);
@@ -555,6 +628,8 @@ static void test_tier(const dstok__simd *simd, const char *how) {
     test_positions(simd);
     test_find_words(simd);
     test_cut(simd);
+    test_keys(simd);
+    test_hits(simd);
     test_json_tokens(simd);
     test_json_copy(simd);
     test_utf8(simd);

@@ -317,7 +317,7 @@ static void show_slot(dstok__cache *c, size_t begin, size_t end, dstok__key from
     dstok__key key = dstok__key_of(memcpy(copy, text + begin, end - begin), end - begin);
     if (has_key) CHECK_MEM(&from_encoder, &key, sizeof key);
     dstok__cached *at = dstok__cache_at(c->slots, c->bits, dstok__key_hash(key));
-    const uint32_t *ids = dstok__cache_find(c, at, key, &n_ids);
+    const uint32_t *ids = dstok__cache_find(c, at, key, (const uint8_t *)text + begin, end - begin, &n_ids);
     CHECK(ids != NULL);
     printf("%5zu  ", begin);
     print_key(key);
@@ -334,7 +334,7 @@ static void show_slots(dstok__fast *f) {
     while (safe > 0 && f->places[safe - 1] + 16 > LEN) safe--;
     printf("== slots\nplace  %-33s %6s  ids  piece\n", "key", "slot");
     for (size_t i = 0; i < n; i++)
-        show_slot(&f->cache, f->places[i], f->places[i + 1], f->keys[i % DSTOK__BATCH], i < safe);
+        show_slot(&f->cache, f->places[i], f->places[i + 1], f->batches[0].keys[i], i < safe);
     printf("keys made in a batch: %zu of %zu; slots in the table: %u\n", safe, n, 1u << f->cache.bits);
 }
 
@@ -486,7 +486,7 @@ static void show_cache_sizes(void) {
         dstok__cache_grow(&c);
         if (c.bits != bits) printf("%-34s%10zu\n", bits == 0 ? "cache: at first" : "cache: grown", m.live);
         for (bits = c.bits; c.n_put < (size_t)1 << bits >> 2; id++)
-            dstok__cache_put(&c, (dstok__key){id, (uint64_t)8 << 56}, &id, 1);
+            dstok__cache_put(&c, (dstok__key){id, (uint64_t)8 << 56}, (const uint8_t *)text, 8, &id, 1);
     }
     printf("%-34s%10zu\n", "cache: most, while it grows", m.most);
     dstok__cache_free(&c);

@@ -51,6 +51,7 @@ static inline uint64_t gap_pdep_u64(uint64_t bits, uint64_t mask) {
     return put;
 }
 
+#define _mm256_zeroupper() ((void)0)
 #undef _mm512_maskz_loadu_epi8
 #define _mm512_maskz_loadu_epi8 gap_maskz_loadu_epi8
 #undef _mm512_maskz_compress_epi8

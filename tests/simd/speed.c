@@ -18,6 +18,15 @@ static uint64_t longs[TEXT / 64];  /* where characters from U+0800 on begin, but
 static uint32_t places[WINDOW + 64];
 static dstok__json_block tokens[BLOCKS];
 static uint8_t copy[WINDOW + 64];
+#define WINDOWS    (TEXT / WINDOW)
+#define BATCH      128u /* pieces, as in the encoder */
+#define TABLE_BITS 16u
+static uint32_t marks[WINDOWS][WINDOW + 65]; /* places of `starts` in each window, and its end */
+static size_t n_marks[WINDOWS];
+static dstok__key keys[WINDOWS][WINDOW];
+static dstok__cached *slots[WINDOWS][WINDOW];
+static _Alignas(128) dstok__cached table[1u << TABLE_BITS];
+static uint32_t ids[3 * WINDOW + 3];
 static volatile size_t sink;
 
 static double now(void) {
@@ -75,6 +84,63 @@ static size_t json_copy(const dstok__simd *simd, const uint8_t *text, size_t at,
         i += simd->json_copy(text + at + i, len - i, copy, &n);
     }
     return n;
+}
+
+/* Pieces that can be read 16 bytes at a time. */
+static size_t make_keys(const dstok__simd *simd, const uint8_t *text, size_t at, size_t len) {
+    size_t w = at / len;
+    for (size_t i = 0; i < n_marks[w]; i += BATCH) {
+        size_t n = n_marks[w] - i < BATCH ? n_marks[w] - i : BATCH;
+        simd->keys(text + at, marks[w] + i, n, table, TABLE_BITS, keys[w] + i, slots[w] + i);
+    }
+    return 0;
+}
+
+/* Pieces that have no slot are gone over. */
+static size_t put_hits(const dstok__simd *simd, const uint8_t *text, size_t at, size_t len) {
+    size_t w = at / len;
+    uint32_t *end = ids;
+    (void)text;
+    for (size_t i = 0, batch; i < n_marks[w]; i = batch) {
+        batch = n_marks[w] - i < BATCH ? n_marks[w] : i + BATCH;
+        while ((i += simd->hits(keys[w] + i, slots[w] + i, batch - i, &end)) < batch) i++;
+    }
+    return (size_t)(end - ids);
+}
+
+/* A slot with one id for each piece, as far as its line has room. */
+static void fill_table(const uint8_t *text) {
+    memset(table, 0, sizeof table);
+    for (size_t w = 0; w < WINDOWS; w++) {
+        n_marks[w] = dstok__positions(starts + w * BLOCKS, BLOCKS, marks[w]);
+        marks[w][n_marks[w]] = WINDOW;
+        while (n_marks[w] > 0 && marks[w][n_marks[w] - 1] + 16 > WINDOW) n_marks[w]--;
+        make_keys(dstok__simd_best(DSTOK__N_TIERS), text, w * WINDOW, WINDOW);
+        for (size_t i = 0; i < n_marks[w]; i++) {
+            dstok__cached *slot = slots[w][i];
+            if (slot->key.high != 0 && !dstok__key_is(slot, keys[w][i])) slot = dstok__cache_nth(slot, 1);
+            if (slot->key.high == 0) *slot = (dstok__cached){.key = keys[w][i], .ids = {(uint32_t)i}, .n = 1};
+        }
+    }
+}
+
+/* Nanoseconds of a line, all of them in the first cache. */
+static double find_words_ns(const dstok__simd *simd) {
+    enum { N = 64 };
+    static uint64_t words[8 * N], want[N], found[N];
+    static const uint64_t *lines[N];
+    double best = 1e18;
+    for (size_t i = 0; i < 8 * N; i++) words[i] = (i * 0x9E3779B97F4A7C15u) | 1;
+    for (size_t i = 0; i < N; i++) lines[i] = words + 8 * i;
+    for (size_t i = 0; i < N; i++) want[i] = words[8 * i + i * 5 % 8] >> 24;
+    for (int round = 0; round < ROUNDS; round++) {
+        double from = now();
+        for (size_t k = 0; k < 100; k++) simd->find_words(lines, want, N, found);
+        double took = (now() - from) / (100 * N);
+        sink = (size_t)found[0];
+        if (took < best) best = took;
+    }
+    return best;
 }
 
 /* Windows end where characters do. */
@@ -161,6 +227,8 @@ static const measured all[] = {{"classify", classify, 0},
                                {"find_byte, 4", find_four, 0},
                                {"nfc_leads", nfc_leads, 0},
                                {"cut", cut, 0},
+                               {"keys", make_keys, 0},
+                               {"hits", put_hits, 0},
                                {"json_tokens", json_tokens, 1},
                                {"json_copy", json_copy, 1}};
 #define N_ALL (sizeof all / sizeof *all)
@@ -176,6 +244,7 @@ static void windows(const char *name, const uint8_t *text) {
         uint64_t is_long = text[at] >= 0xE0 && at + 4 <= TEXT;
         longs[at / 64] = (at % 64 == 0 || at == 4 ? 0 : longs[at / 64]) | is_long << (at % 64);
     }
+    fill_table(text);
     for (size_t i = 0; i < N_ALL; i++) {
         double rate[DSTOK__N_TIERS];
         const uint8_t *used = all[i].json ? as_json(text) : text;
@@ -187,8 +256,8 @@ static void windows(const char *name, const uint8_t *text) {
 static void calls(const char *name, const uint8_t *text) {
     static const size_t lengths[] = {6, 12, 24, 30, 60, 180}; /* whole characters of three bytes, too */
     for (size_t i = 2; i < N_ALL; i++) {
-        if (all[i].f == json_tokens || all[i].f == nfc_leads || all[i].f == cut)
-            continue; /* whole blocks only */
+        bool is_blocks = all[i].f == json_tokens || all[i].f == nfc_leads || all[i].f == cut;
+        if (is_blocks || all[i].f == make_keys || all[i].f == put_hits) continue; /* whole blocks only */
         for (size_t j = 0; j < sizeof lengths / sizeof *lengths; j++) {
             double ns[DSTOK__N_TIERS];
             char what[64];
@@ -233,5 +302,9 @@ int main(int argc, char **argv) {
     head("ns a call");
     calls("ASCII", ascii);
     calls("ideographs", han);
+    double ns[DSTOK__N_TIERS];
+    for (int k = 0; k < n_tiers; k++) ns[k] = find_words_ns(tiers[k]);
+    head("ns a line");
+    row("", "find_words", ns);
     return 0;
 }

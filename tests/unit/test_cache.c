@@ -138,33 +138,31 @@ static void check_state(const subject *s) {
     /* While it grows the old blocks live beside the new ones. */
     CHECK(s->memory.peak <= s->max + s->max / 2);
     CHECK(c->pool_n <= c->pool_cap);
-    CHECK_EQ(s->memory.heap.live, c->slots == NULL ? 0 : 3);
+    CHECK_EQ(s->memory.heap.live, c->slots == NULL ? 0 : 2);
     if (c->slots == NULL) return;
     CHECK_EQ((uintptr_t)c->slots % 64, 0);
     CHECK(c->bits <= c->max_bits);
-    CHECK(c->n_longs > 0 && (c->n_longs & (c->n_longs - 1)) == 0);
 }
 
-/* As the encoder asks (fast.c). is_inline: its first two looks are its own. */
-static const uint32_t *find_short(subject *s, const piece *p, bool is_inline, size_t *n) {
-    dstok__key key = dstok__key_of(p->bytes, p->n);
-    if (s->cache.slots == NULL) return NULL;
-    dstok__cached *at = dstok__cache_at(s->cache.slots, s->cache.bits, dstok__key_hash(key));
-    if (is_inline && dstok__key_is(at, key)) {
-        *n = at->n;
-        return at->ids;
-    }
-    if (is_inline && dstok__key_is(at + 1, key)) {
-        dstok__cache_swap(at);
-        *n = at->n;
-        return at->ids;
-    }
-    return dstok__cache_find(&s->cache, at, key, n);
+static dstok__key key_of(const piece *p) {
+    return dstok__key_of(p->bytes, p->n);
 }
 
+static dstok__cached *home_of(const subject *s, const piece *p) {
+    return dstok__cache_at(s->cache.slots, s->cache.bits, dstok__key_hash(key_of(p)));
+}
+
+/* As the encoder asks (fast.c). is_inline: it looks in the first line of its own. */
 static const uint32_t *find(subject *s, const piece *p, bool is_inline, size_t *n) {
-    if (p->n <= DSTOK__KEY_BYTES) return find_short(s, p, is_inline, n);
-    return dstok__cache_find_long(&s->cache, p->bytes, p->n, n);
+    if (s->cache.slots == NULL) return NULL;
+    dstok__cached *at = home_of(s, p);
+    for (size_t k = 0; is_inline && k < 2; k++) {
+        dstok__cached *slot = dstok__cache_nth(at, k);
+        if (!dstok__key_is(slot, key_of(p))) continue;
+        *n = slot->n;
+        return slot->ids;
+    }
+    return dstok__cache_find(&s->cache, at, key_of(p), p->bytes, p->n, n);
 }
 
 /* What is found is right and was put. Returns whether it was found. */
@@ -182,13 +180,8 @@ static bool ask(subject *s, const piece *p, size_t number, bool is_inline) {
 }
 
 static void put(subject *s, const piece *p, size_t number) {
-    bool is_short = p->n <= DSTOK__KEY_BYTES;
-    if (is_short) {
-        dstok__cache_put(&s->cache, dstok__key_of(p->bytes, p->n), p->ids, p->n_ids);
-    } else {
-        dstok__cache_put_long(&s->cache, p->bytes, p->n, p->ids, p->n_ids);
-    }
-    s->was_put[number] |= is_short ? 1 : 2;
+    dstok__cache_put(&s->cache, key_of(p), p->bytes, p->n, p->ids, p->n_ids);
+    s->was_put[number] |= p->n <= DSTOK__KEY_BYTES ? 1 : 2;
     /* What was put last is there, if it can be. */
     CHECK_EQ(ask(s, p, number, number % 3 == 0), s->cache.slots != NULL && p->n <= DSTOK__LONG_BYTES);
 }
@@ -285,19 +278,11 @@ static void put_all(subject *s, size_t from, size_t to, bool is_long) {
     }
 }
 
-/* Pieces that begin with eight zero bytes all have one hash, and few places; others spread. */
-static bool is_usual(size_t number) {
-    return number / 16 % 3 != 0;
-}
-
 #define FEW_FROM SHORTEST
-#define FEW_TO   (SHORTEST + 900) /* 600 usual pieces */
+#define FEW_TO   (SHORTEST + 900)
 
-static size_t count_usual(subject *s) {
-    size_t n = 0;
-    for (size_t number = FEW_FROM; number < FEW_TO; number++)
-        if (is_usual(number)) n += count_found(s, number, number + 1, false);
-    return n;
+static size_t count_few(subject *s) {
+    return count_found(s, FEW_FROM, FEW_TO, false);
 }
 
 /* It keeps what it has room for, also while it grows, and the pool's part with it. */
@@ -306,17 +291,16 @@ static void test_keeps(void) {
     begin(&s, DSTOK_CACHE_DEFAULT);
     dstok__cache_grow(&s.cache);
     unsigned bits = s.cache.bits;
-    for (size_t number = FEW_FROM; number < FEW_TO; number++)
-        if (is_usual(number)) put_all(&s, number, number + 1, false);
-    size_t kept = count_usual(&s);
+    put_all(&s, FEW_FROM, FEW_TO, false);
+    size_t kept = count_few(&s);
     put_all(&s, 0, 12, true);
-    printf("%zu of 600 pieces kept in %u slots\n", kept, 1u << bits);
-    CHECK(kept >= 582);
+    printf("%zu of 900 pieces kept in %u slots\n", kept, 1u << bits);
+    CHECK(kept >= 890);
     CHECK(count_found(&s, 0, 12, true) >= 11);
     dstok__cache_grow(&s.cache);
     CHECK(s.cache.bits > bits);
     CHECK_EQ(s.cache.n_put, 0);
-    CHECK_EQ(count_usual(&s), kept);
+    CHECK_EQ(count_few(&s), kept);
     CHECK(count_found(&s, 0, 12, true) >= 11);
     unsigned again = s.cache.bits;
     dstok__cache_grow(&s.cache); /* nothing was put since */
@@ -325,30 +309,37 @@ static void test_keeps(void) {
     end(&s);
 }
 
-static dstok__cached *home_of(const subject *s, const piece *p) {
-    return dstok__cache_at(s->cache.slots, s->cache.bits, dstok__key_hash(dstok__key_of(p->bytes, p->n)));
-}
-
-/* Of pieces with one hash in an empty cache three stay, the last one among them. */
+/* Pieces with one first slot: four lie in its pair of lines, the first one in front; the others elsewhere. Of the line
+ * beside, what is asked for again and again comes in front. */
 static void test_one_home(void) {
+    enum { N = 8 };
     static piece p;
     subject s;
-    size_t numbers[6], n = 0;
+    size_t numbers[N], n = 0;
     begin(&s, 100000);
     dstok__cache_grow(&s.cache);
     make_short(&p, SHORTEST + 16);
     dstok__cached *home = home_of(&s, &p);
-    for (size_t number = SHORTEST + 16; n < 6; number++) {
+    for (size_t number = SHORTEST + 16; n < N; number++) {
         make_short(&p, number);
-        if (is_usual(number) && home_of(&s, &p) == home) numbers[n++] = number;
+        if (home_of(&s, &p) == home) numbers[n++] = number;
     }
     for (size_t i = 0; i < n; i++) {
-        size_t found = 0;
         put_all(&s, numbers[i], numbers[i] + 1, false);
-        for (size_t k = 0; k <= i; k++) found += count_found(&s, numbers[k], numbers[k] + 1, false);
-        CHECK_EQ(found, i < 2 ? i + 1 : 3);
-        CHECK_EQ(count_found(&s, numbers[i], numbers[i] + 1, false), 1);
+        for (size_t k = 0; k <= i; k++) CHECK_EQ(count_found(&s, numbers[k], numbers[k] + 1, false), 1);
     }
+    for (size_t k = 0; k < 4; k++) CHECK(dstok__cache_nth(home, k)->key.high != 0);
+    for (size_t i = 0; i < n; i++) {
+        size_t n_front = 0;
+        make_short(&p, numbers[i]);
+        for (int round = 0; round < 64; round++) {
+            n_front +=
+                dstok__key_is(home, dstok__key_of(p.bytes, p.n)) || (home->key.high & DSTOK__IN_POOL) != 0;
+            CHECK(ask(&s, &p, numbers[i], false));
+        }
+        CHECK(i >= 4 || n_front >= 56); /* those elsewhere stay there */
+    }
+    for (size_t i = 0; i < n; i++) CHECK_EQ(count_found(&s, numbers[i], numbers[i] + 1, false), 1);
     end(&s);
 }
 
@@ -391,7 +382,11 @@ static void test_keys(void) {
         CHECK(a.low == b.low && a.high == b.high);
         CHECK(a.high != 0 && (a.high & DSTOK__IN_POOL) == 0 && (c.high & DSTOK__IN_POOL) == 0);
         CHECK(a.low != c.low);
-        CHECK(a.low != DSTOK__NO_KEY.low || a.high != DSTOK__NO_KEY.high);
+        for (size_t k = 16; k < 600; k++) { /* longer ones have their length, up to 127 */
+            dstok__key longer = dstok__key_of(zeros, k);
+            CHECK(longer.low == 0 && longer.high == (uint64_t)(k < 127 ? k : 127) << 56 &&
+                  longer.high != a.high);
+        }
         for (size_t k = 1; k < n; k++) {
             dstok__key shorter = dstok__key_of(zeros, k);
             CHECK(a.low != shorter.low || a.high != shorter.high);
@@ -404,21 +399,6 @@ static void test_keys(void) {
             mixed[k] = 0;
         }
     }
-}
-
-/* The key that stands for pieces without a slot is never found: not in an empty cache, not in a full one. */
-static void test_no_key(void) {
-    subject s;
-    begin(&s, 100000);
-    dstok__cache_grow(&s.cache);
-    dstok__cached *at = dstok__cache_at(s.cache.slots, s.cache.bits, dstok__key_hash(DSTOK__NO_KEY));
-    for (int round = 0; round < 2; round++) {
-        size_t n;
-        CHECK(!dstok__key_is(at, DSTOK__NO_KEY) && !dstok__key_is(at + 1, DSTOK__NO_KEY));
-        CHECK(dstok__cache_find(&s.cache, at, DSTOK__NO_KEY, &n) == NULL);
-        put_all(&s, 0, 9000, false);
-    }
-    end(&s);
 }
 
 /* When the pool is full all is forgotten at once: no slot points at what others overwrote. */
@@ -442,24 +422,27 @@ static void test_pool(void) {
     end(&s);
 }
 
-/* Long pieces whose hashes are equal: their bytes tell them apart. The hash is put there by hand. */
-static void test_equal_hashes(void) {
-    static piece a, b;
+/* Long pieces whose keys are equal: the rest of their bytes and their lengths tell them apart. */
+static void test_equal_keys(void) {
+    static piece p[6];
     subject s;
     size_t n;
-    begin(&s, 100000);
+    begin(&s, (size_t)1 << 20);
     dstok__cache_grow(&s.cache);
-    make_long(&a, 40);
-    b = a;
-    b.bytes[a.n - 1] ^= 1;
-    uint64_t hash_a = dstok__hash(a.bytes, a.n, 0), hash_b = dstok__hash(b.bytes, b.n, 0);
-    size_t mask = s.cache.n_longs - 1;
-    dstok__cache_put_long(&s.cache, a.bytes, a.n, a.ids, a.n_ids);
-    dstok__cached_long *of_a = &s.cache.longs[hash_a & mask], *of_b = &s.cache.longs[hash_b & mask];
-    CHECK_EQ(of_a->hash, hash_a);
-    *of_b = *of_a;
-    of_b->hash = hash_b;
-    CHECK(dstok__cache_find_long(&s.cache, b.bytes, b.n, &n) == NULL);
+    for (size_t i = 0; i < 6; i++) {
+        memset(p[i].bytes, 'x', sizeof p[i].bytes);
+        p[i].n = i < 4 ? 40 : DSTOK__KEY_LENGTH + i;
+        if (i < 4) p[i].bytes[13 * i] = 'y'; /* the first two within the key */
+        p[i].n_ids = 1 + i;
+        for (size_t k = 0; k <= i; k++) p[i].ids[k] = (uint32_t)(100 * i + k);
+    }
+    CHECK(key_of(&p[2]).low == key_of(&p[3]).low && key_of(&p[2]).high == key_of(&p[3]).high);
+    CHECK(key_of(&p[4]).low == key_of(&p[5]).low && key_of(&p[4]).high == key_of(&p[5]).high);
+    for (size_t i = 0; i < 6; i++) {
+        for (size_t k = i; k < 6; k++) CHECK(find(&s, &p[k], true, &n) == NULL);
+        put(&s, &p[i], i);
+        for (size_t k = 0; k <= i; k++) CHECK(ask(&s, &p[k], k, k % 2 == 0));
+    }
     end(&s);
 }
 
@@ -481,7 +464,7 @@ static void test_failing(void) {
     for (size_t put_n = 0; s.cache.slots == NULL || s.cache.bits < s.cache.max_bits; put_n++) {
         size_t live = s.memory.heap.live_bytes, found = count_found(&s, 0, 20000, false);
         unsigned bits = s.cache.bits;
-        for (size_t k = 1; k <= 3; k++) {
+        for (size_t k = 1; k <= 2; k++) {
             s.memory.heap.fail_at = s.memory.heap.calls + k;
             dstok__cache_grow(&s.cache);
             CHECK_EQ(s.memory.heap.calls >= s.memory.heap.fail_at, true);
@@ -507,9 +490,8 @@ int main(void) {
     test_keeps();
     test_one_home();
     test_lengths();
-    test_no_key();
     test_pool();
-    test_equal_hashes();
+    test_equal_keys();
     test_no_bound();
     test_failing();
     return t_end();

@@ -50,47 +50,37 @@ static dstok_status encode_piece(run *r, const uint8_t *text, size_t len, bool i
     return merge_bytes(r, text, len, n);
 }
 
-static dstok_status put_long(run *r, const uint8_t *text, size_t len, bool is_whole) {
-    dstok__cache *c = &r->f->cache;
-    size_t n;
-    bool keep;
-    const uint32_t *ids = dstok__cache_find_long(c, text, len, &n);
-    if (ids != NULL) {
-        memcpy(r->at, ids, n * sizeof *ids);
-    } else {
-        DSTOK_TRY(encode_piece(r, text, len, is_whole, &n, &keep));
-        if (keep) dstok__cache_put_long(c, text, len, r->at, n);
-    }
+static void put_ids(run *r, const uint32_t *ids, size_t n) {
+    memcpy(r->at, ids, n * sizeof *ids);
     r->at += n;
-    return DSTOK_OK;
 }
 
-/* A piece that the first slot did not answer. slots: its two; NULL: there is no cache. */
-static dstok_status put_other(run *r, const uint8_t *text, size_t len, bool is_whole, dstok__cached *slots,
-                              dstok__key key) {
-    dstok__cache *c = &r->f->cache;
+/* A piece that the cache does not know. */
+static dstok_status put_unknown(run *r, const uint8_t *text, size_t len, bool is_whole, dstok__key key) {
     size_t n;
     bool keep;
-    if (len > DSTOK__KEY_BYTES) return put_long(r, text, len, is_whole);
-    const uint32_t *ids = slots == NULL ? NULL : dstok__cache_find(c, slots, key, &n);
-    if (ids != NULL) {
-        memcpy(r->at, ids, n * sizeof *ids);
-    } else {
-        DSTOK_TRY(encode_piece(r, text, len, is_whole, &n, &keep));
-        if (keep) dstok__cache_put(c, key, r->at, n);
-    }
+    DSTOK_TRY(encode_piece(r, text, len, is_whole, &n, &keep));
+    if (keep) dstok__cache_put(&r->f->cache, key, text, len, r->at, n);
     r->at += n;
     return DSTOK_OK;
 }
 
 /* A piece of which no byte behind it may be read. */
 static dstok_status put_any(run *r, const uint8_t *text, size_t len, bool is_whole) {
-    const dstok__cache *c = &r->f->cache;
+    dstok__cache *c = &r->f->cache;
     uint8_t copy[16] = {0};
-    dstok__key key = DSTOK__NO_KEY;
-    if (len <= DSTOK__KEY_BYTES) key = dstok__key_of(memcpy(copy, text, len), len);
-    dstok__cached *slots = c->slots == NULL ? NULL : dstok__cache_at(c->slots, c->bits, dstok__key_hash(key));
-    return put_other(r, text, len, is_whole, slots, key);
+    memcpy(copy, text, len < sizeof copy ? len : sizeof copy);
+    dstok__key key = dstok__key_of(copy, len);
+    if (c->slots != NULL) {
+        size_t n;
+        dstok__cached *slot = dstok__cache_at(c->slots, c->bits, dstok__key_hash(key));
+        const uint32_t *ids = dstok__cache_find(c, slot, key, text, len, &n);
+        if (ids != NULL) {
+            put_ids(r, ids, n);
+            return DSTOK_OK;
+        }
+    }
+    return put_unknown(r, text, len, is_whole, key);
 }
 
 static bool has_bit(const uint64_t *words, size_t at) {
@@ -99,20 +89,14 @@ static bool has_bit(const uint64_t *words, size_t at) {
 
 /* ---- windows ---- */
 
-/* Makes the keys of the pieces, behind each of which 16 bytes from its begin on can be read, and fetches
- * their slots. */
-static void fetch(dstok__fast *f, const uint32_t *places, size_t n) {
-    const uint8_t *text = f->window.text;
-    dstok__cached *slots = f->cache.slots;
-    unsigned bits = f->cache.bits;
-    for (size_t i = 0; i < n; i++) {
-        size_t begin = places[i], len = places[i + 1] - begin;
-        dstok__key key = DSTOK__NO_KEY;
-        if (__builtin_expect(len <= DSTOK__KEY_BYTES, 1)) key = dstok__key_of(text + begin, len);
-        f->keys[i] = key;
-        f->slots[i] = dstok__cache_at(slots, bits, dstok__key_hash(key));
-        __builtin_prefetch(f->slots[i]);
-    }
+/* The next pieces, from the begin of each of which 16 bytes can be read: their keys, and their slots on the way from
+ * memory. *places, *left: what is still to do. */
+static void fetch(dstok__fast *f, dstok__batch *b, const uint32_t **places, size_t *left) {
+    b->places = *places;
+    b->n = *left < DSTOK__BATCH ? *left : DSTOK__BATCH;
+    f->simd->keys(f->window.text, b->places, b->n, f->cache.slots, f->cache.bits, b->keys, b->slots);
+    *places += b->n;
+    *left -= b->n;
 }
 
 /* Is the piece of the window, which ends at end, a whole pretoken? */
@@ -120,38 +104,35 @@ static bool is_pretoken(const dstok__window *w, size_t begin, size_t end) {
     return has_bit(w->starts, begin) && (end >= w->limit || has_bit(w->starts, end));
 }
 
-/* Puts out the ids of the pieces, whose slots have been fetched. */
-static dstok_status answer(run *r, const uint32_t *places, size_t n) {
+/* Piece i of a batch, which its first slot does not answer. *learns: all that the cache lacks of the batch from there
+ * on may be learned together; that was done when it is false. Returns how many pieces are done by that: 0 when the
+ * slots are to be asked again. */
+static dstok_status put_aside(run *r, dstok__batch *b, size_t i, bool *learns, size_t *n_done) {
     dstok__fast *f = r->f;
-    uint32_t *at = r->at;
-    bool learns = r->tok->t.pairs.packed != NULL;
-    for (size_t i = 0; i < n; i++) {
-        dstok__cached *slot = f->slots[i];
-        dstok__key key = f->keys[i];
-        if (__builtin_expect(dstok__key_is(slot, key), 1)) {
-            memcpy(at, slot->ids, sizeof slot->ids + sizeof slot->n); /* what is too much is overwritten */
-            at += slot->n;
-            continue;
-        }
-        if (dstok__key_is(slot + 1, key)) {
-            dstok__cache_swap(slot);
-            memcpy(at, slot->ids, sizeof slot->ids + sizeof slot->n);
-            at += slot->n;
-            continue;
-        }
-        if (learns) { /* all that is unknown from here on; then on from here */
-            dstok__learn_missed(f, r->tok, places, i, n);
-            learns = false;
-            i--;
-            continue;
-        }
-        r->at = at;
-        bool is_whole = is_pretoken(&f->window, places[i], places[i + 1]);
-        DSTOK_TRY(put_other(r, f->window.text + places[i], places[i + 1] - places[i], is_whole, slot, key));
-        at = r->at;
+    const uint8_t *text = f->window.text + b->places[i];
+    size_t len = b->places[i + 1] - b->places[i], n;
+    const uint32_t *ids = dstok__cache_find(&f->cache, b->slots[i], b->keys[i], text, len, &n);
+    *n_done = 1;
+    if (ids != NULL) {
+        put_ids(r, ids, n);
+    } else if (*learns) {
+        dstok__learn_missed(f, r->tok, b, i);
+        *learns = false;
+        *n_done = 0;
+    } else {
+        return put_unknown(r, text, len, is_pretoken(&f->window, b->places[i], b->places[i + 1]), b->keys[i]);
     }
-    r->at = at;
     return DSTOK_OK;
+}
+
+/* Puts out the ids of a batch. */
+static dstok_status answer(run *r, dstok__batch *b) {
+    bool learns = r->tok->t.pairs.packed != NULL;
+    for (size_t i = 0, n;; i += n) {
+        i += r->f->simd->hits(b->keys + i, b->slots + i, b->n - i, &r->at);
+        if (i == b->n) return DSTOK_OK;
+        DSTOK_TRY(put_aside(r, b, i, &learns, &n));
+    }
 }
 
 /* The pieces of the window up to end, which is the begin of a pretoken or the end of the text, as places.
@@ -172,10 +153,16 @@ static dstok_status put_pieces(run *r, size_t n) {
     dstok__fast *f = r->f;
     size_t safe = n;
     while (safe > 0 && (f->cache.slots == NULL || f->places[safe - 1] + 16 > f->window.len)) safe--;
-    for (size_t i = 0, m; i < safe; i += m) {
-        m = safe - i < DSTOK__BATCH ? safe - i : DSTOK__BATCH;
-        fetch(f, f->places + i, m);
-        DSTOK_TRY(answer(r, f->places + i, m));
+    const uint32_t *places = f->places;
+    dstok__batch *now = &f->batches[0], *next = &f->batches[1];
+    size_t left = safe;
+    fetch(f, now, &places, &left);
+    while (now->n > 0) {
+        fetch(f, next, &places, &left);
+        DSTOK_TRY(answer(r, now));
+        dstok__batch *done = now;
+        now = next;
+        next = done;
     }
     for (size_t i = safe; i < n; i++) {
         bool is_whole = is_pretoken(&f->window, f->places[i], f->places[i + 1]);
@@ -292,10 +279,15 @@ bool dstok__fast_takes(const dstok__fast *f, const uint8_t *text, size_t len) {
     return true;
 }
 
+#define FAST_BYTES (sizeof(dstok__fast) + _Alignof(dstok__fast) - 1)
+
 dstok_status dstok__fast_new(const dstok_tokenizer *tok, const dstok__simd *simd, size_t cache_bytes,
                              dstok__fast **out) {
-    *out = dstok__alloc(&tok->al, sizeof **out);
-    if (*out == NULL) return DSTOK_E_NOMEM;
+    void *memory = dstok__alloc(&tok->al, FAST_BYTES);
+    if (memory == NULL) return DSTOK_E_NOMEM;
+    *out =
+        (void *)(((uintptr_t)memory + _Alignof(dstok__fast) - 1) & ~(uintptr_t)(_Alignof(dstok__fast) - 1));
+    (*out)->memory = memory;
     (*out)->simd = simd;
     (*out)->block = dstok__pretok_family(tok->pretok)->block;
     (*out)->n_bare = bare_bytes(tok, (*out)->bare);
@@ -307,7 +299,7 @@ dstok_status dstok__fast_new(const dstok_tokenizer *tok, const dstok__simd *simd
 void dstok__fast_free(const dstok_alloc *al, dstok__fast *f) {
     if (f == NULL) return;
     dstok__cache_free(&f->cache);
-    dstok__free(al, f, sizeof *f);
+    dstok__free(al, f->memory, FAST_BYTES);
 }
 
 static run start(job *j, const uint8_t *text, size_t len) {

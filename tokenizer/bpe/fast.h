@@ -9,11 +9,20 @@
 #include "model.h"
 #include "tiny.h"
 
-#define DSTOK__FAST_BARE 8u   /* bytes without a token at most */
+#define DSTOK__FAST_BARE 8u  /* bytes without a token at most */
 #define DSTOK__BATCH     128u /* pieces whose slots are fetched together */
+
+typedef struct dstok__batch {
+    const uint32_t *places; /* of n pieces in the window, and the end of the last one */
+    size_t n;
+    _Alignas(64)
+        dstok__key keys[DSTOK__BATCH]; /* whole lines of the processor's cache: what is written eight */
+    _Alignas(64) dstok__cached *slots[DSTOK__BATCH]; /* at a time is read at once, one by one */
+} dstok__batch;
 
 /* The scratch of one encoder. */
 typedef struct dstok__fast {
+    void *memory; /* it lies in */
     const dstok__simd *simd;
     dstok__block_fn *block;
     uint8_t bare[DSTOK__FAST_BARE]; /* bytes of UTF-8 without a token */
@@ -22,8 +31,7 @@ typedef struct dstok__fast {
     dstok__cache cache;
     uint64_t pieces[DSTOK__WINDOW];           /* begins of pretokens and cuts */
     uint32_t places[64 * DSTOK__WINDOW + 65]; /* of them, and the end of the last one */
-    dstok__key keys[DSTOK__BATCH];
-    dstok__cached *slots[DSTOK__BATCH];
+    dstok__batch batches[2]; /* while one is answered, memory brings the slots of the other */
     dstok__window window;
 } dstok__fast;
 

@@ -15,27 +15,27 @@ typedef struct miss {
 typedef struct misses {
     const dstok_tokenizer *tok;
     dstok__fast *f;
+    const dstok__batch *batch;
     miss list[DSTOK__BATCH];
     size_t n;
 } misses;
 
-/* The pieces that are not in front. */
-static void collect(misses *m, const uint32_t *places, size_t from, size_t n) {
-    const dstok__fast *f = m->f;
-    for (size_t i = from; i < n; i++) {
-        const dstok__cached *slot = f->slots[i];
-        uint32_t len = places[i + 1] - places[i];
-        if (dstok__key_is(slot, f->keys[i]) || len > DSTOK__TINY) continue;
-        __builtin_prefetch(dstok__cache_beside(&f->cache, slot));
-        m->list[m->n++] = (miss){.at = (uint32_t)i, .len = len, .text = f->window.text + places[i]};
+/* The pieces that are not in their first slot. */
+static void collect(misses *m, size_t from) {
+    const dstok__batch *b = m->batch;
+    for (size_t i = from; i < b->n; i++) {
+        const dstok__cached *slot = b->slots[i];
+        uint32_t len = b->places[i + 1] - b->places[i];
+        if (dstok__key_is(slot, b->keys[i]) || len > DSTOK__TINY) continue;
+        __builtin_prefetch(dstok__cache_nth(slot, 2));
+        m->list[m->n++] = (miss){.at = (uint32_t)i, .len = len, .text = m->f->window.text + b->places[i]};
     }
 }
 
 static bool is_known(misses *m, const miss *one) {
-    dstok__cache *c = &m->f->cache;
     size_t n;
-    if (one->len > DSTOK__KEY_BYTES) return dstok__cache_find_long(c, one->text, one->len, &n) != NULL;
-    return dstok__cache_find(c, m->f->slots[one->at], m->f->keys[one->at], &n) != NULL;
+    return dstok__cache_find(&m->f->cache, m->batch->slots[one->at], m->batch->keys[one->at], one->text,
+                             one->len, &n) != NULL;
 }
 
 /* Takes those off the list that are elsewhere in the cache. */
@@ -52,11 +52,10 @@ static void leave_out_known(misses *m) {
     m->n = left;
 }
 
+/* The same piece may be twice in a batch. */
 static void put(misses *m, const miss *one, const uint32_t *ids, size_t n) {
-    if (one->len > DSTOK__KEY_BYTES)
-        dstok__cache_put_long(&m->f->cache, one->text, one->len, ids, n);
-    else if (!dstok__key_is(m->f->slots[one->at], m->f->keys[one->at])) /* the same piece twice in a batch */
-        dstok__cache_put(&m->f->cache, m->f->keys[one->at], ids, n);
+    if (!is_known(m, one))
+        dstok__cache_put(&m->f->cache, m->batch->keys[one->at], one->text, one->len, ids, n);
 }
 
 /* Puts whole tokens; the other pieces stay on the list. */
@@ -93,13 +92,13 @@ static void merge_some(misses *m, const miss *some, size_t n) {
     for (size_t i = 0; i < n; i++) put(m, &some[i], ids, dstok__tiny_ids(&tiny[i], ids));
 }
 
-void dstok__learn_missed(dstok__fast *f, const dstok_tokenizer *tok, const uint32_t *places, size_t from,
-                         size_t n) {
+void dstok__learn_missed(dstok__fast *f, const dstok_tokenizer *tok, const dstok__batch *batch, size_t from) {
     misses m;
     m.tok = tok;
     m.f = f;
+    m.batch = batch;
     m.n = 0;
-    collect(&m, places, from, n);
+    collect(&m, from);
     leave_out_known(&m);
     find_whole(&m);
     for (size_t i = 0, some; i < m.n; i += some) {

@@ -5,10 +5,8 @@
 
 #include "fast.h"
 
-/* Puts into the cache what it lacks of the pieces [from, n) of a batch, whose keys and slots are known and
- * which begin and end at places. Leaves out pieces of more than DSTOK__TINY bytes, and those whose ids
- * depend on what is around them. */
-void dstok__learn_missed(dstok__fast *f, const dstok_tokenizer *tok, const uint32_t *places, size_t from,
-                         size_t n);
+/* Puts into the cache what it lacks of the pieces of a batch, from the one numbered `from` on. Leaves out pieces of
+ * more than DSTOK__TINY bytes, and those whose ids depend on what is around them. */
+void dstok__learn_missed(dstok__fast *f, const dstok_tokenizer *tok, const dstok__batch *batch, size_t from);
 
 #endif

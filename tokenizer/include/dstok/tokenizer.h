@@ -227,7 +227,7 @@ enum {
     DSTOK_SIMD_BEST = 0, /**< what this machine has */
     DSTOK_SIMD_SCALAR = 1,
     DSTOK_SIMD_AVX2 = 2,   /**< x86-64 with AVX2, BMI1, BMI2, POPCNT */
-    DSTOK_SIMD_AVX512 = 3, /**< ... and AVX-512 F, BW, VL, VBMI, VBMI2, PCLMULQDQ */
+    DSTOK_SIMD_AVX512 = 3, /**< ... and AVX-512 F, BW, DQ, VL, VBMI, VBMI2, PCLMULQDQ */
     DSTOK_SIMD_NEON = 4    /**< AArch64 */
 };
 
