@@ -503,6 +503,7 @@ static void show_sizes(const dstok_tokenizer *tok) {
     show_cache_sizes();
     printf("%-34s%10zu\n", "built-in: table of pairs, packed", 8 * dstok__tables_n(&tok->t, DSTOK__S_PACKED));
     printf("%-34s%10zu\n", "built-in: products by rank", 4 * dstok__tables_n(&tok->t, DSTOK__S_PRODUCTS));
+    printf("%-34s%10zu\n", "built-in: pairs of bytes", 4 * dstok__tables_n(&tok->t, DSTOK__S_BYTE_PAIRS));
     printf("%-34s%10zu\n", "built-in: pairs for cuts", 8 * words);
     printf("%-34s%9.1f%%\n", "built-in: ... of its bits set", 100.0 * (double)set / (64.0 * (double)words));
     printf("%-34s%10zu\n", "built-in: parts for cuts", 8 * DSTOK__PART_WORDS);

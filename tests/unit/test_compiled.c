@@ -323,6 +323,30 @@ static void test_template(void) {
     free(block);
 }
 
+/* Ranks of bytes that no product has, and a table of them that is too short; a token at the very end. */
+static void test_byte_pairs(void) {
+    size_t n;
+    uint8_t *block = copy_block(0, &n);
+    dstok__head *h = (dstok__head *)(void *)block;
+    int32_t *of_bytes = section(block, DSTOK__S_BYTE_PAIRS);
+    uint64_t products = h->sections[DSTOK__S_PRODUCTS].n;
+    int32_t ranks = (int32_t)(products > 0 ? products : h->n_ids);
+    of_bytes[0] = (ranks - 1) << 5 | 31;
+    check_opens(block, n, NULL);
+    of_bytes[0] = ranks << 5;
+    check_opens(block, n, "an id that is not there");
+    of_bytes[0] = -1;
+    check_opens(block, n, "an id that is not there");
+    of_bytes[0] = INT32_MAX;
+    check_opens(block, n, NULL);
+    h->sections[DSTOK__S_BYTE_PAIRS].n--;
+    check_opens(block, n, "the length of a table");
+    h->sections[DSTOK__S_BYTE_PAIRS].n++;
+    h->sections[DSTOK__S_STRINGS].n = n - h->sections[DSTOK__S_STRINGS].at - 15;
+    check_opens(block, n, "its strings are at its end");
+    free(block);
+}
+
 /* Rows and ids of atoms that are not there. */
 static void test_atoms(void) {
     size_t n;
@@ -441,6 +465,7 @@ int main(void) {
     test_trimmed();
     test_packed();
     test_template();
+    test_byte_pairs();
     test_atoms();
     test_cuts();
     test_raw_bytes();

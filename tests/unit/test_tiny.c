@@ -85,13 +85,25 @@ typedef struct together {
     size_t text_n[DSTOK__TINY_MERGE], want_n[DSTOK__TINY_MERGE], n;
 } together;
 
+/* A piece to be merged. Where the table is one of a vocabulary, which has ids of single bytes first, every
+ * other piece is of bytes. */
+static void begin(dstok__tiny *piece, const dstok__pairs *packed, const uint32_t *text, size_t n) {
+    static bool by_bytes;
+    uint8_t bytes[DSTOK__TINY];
+    memcpy(piece->ids + 1, text, n * sizeof *text);
+    by_bytes = !by_bytes && packed->of_bytes != NULL;
+    for (size_t i = 0; i < n; i++) bytes[i] = (uint8_t)text[i];
+    if (by_bytes) {
+        dstok__tiny_begin_bytes(piece, packed, bytes, n);
+    } else {
+        dstok__tiny_begin(piece, n);
+    }
+}
+
 static void merge_together(const dstok__pairs *packed, together *t) {
     static unsigned next; /* one tier after another */
     const dstok__simd *simd = dstok__simd_best((dstok__tier)(next++ % (DSTOK__N_TIERS + 1)));
-    for (size_t i = 0; i < t->n; i++) {
-        memcpy(t->pieces[i].ids + 1, t->texts[i], t->text_n[i] * sizeof(uint32_t));
-        dstok__tiny_begin(&t->pieces[i], t->text_n[i]);
-    }
+    for (size_t i = 0; i < t->n; i++) begin(&t->pieces[i], packed, t->texts[i], t->text_n[i]);
     dstok__tiny_merge(simd, packed, t->pieces, t->n);
     for (size_t i = 0; i < t->n; i++) {
         uint32_t *got = malloc(t->want_n[i] * sizeof *got); /* a sanitizer sees what is written behind it */
@@ -271,13 +283,14 @@ static void test_known(void) {
 static char made_texts[256 + MADE_MERGES][24];
 static const char *made_merges[MADE_MERGES][2];
 
-/* Random joins of what is there, without NUL bytes; some stand twice, and then the last one counts. */
+/* "aa", then random joins of what is there, without NUL bytes; some stand twice, and then the last one
+ * counts. */
 static size_t make_merges(t_rng *rng) {
     size_t n_texts = 0, n = 0;
     for (unsigned c = 'a'; c <= 'h'; c++) made_texts[n_texts++][0] = (char)c;
     while (n < MADE_MERGES) {
-        const char *left = made_texts[t_below(rng, (uint32_t)n_texts)],
-                   *right = made_texts[t_below(rng, (uint32_t)n_texts)];
+        const char *left = made_texts[n == 0 ? 0 : t_below(rng, (uint32_t)n_texts)],
+                   *right = made_texts[n == 0 ? 0 : t_below(rng, (uint32_t)n_texts)];
         size_t left_n = strlen(left), right_n = strlen(right);
         if (left_n + right_n >= sizeof made_texts[0]) continue;
         made_merges[n][0] = left;

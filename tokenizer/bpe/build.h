@@ -43,6 +43,9 @@ dstok_status dstok__build_fast(dstok__build *b);
 dstok_status dstok__build_packed(dstok__build *b, const dstok__split *lasts);
 dstok_status dstok__build_atoms(dstok__build *b, const dstok__split *lasts);
 
+/* The table of pairs of bytes (build_bytes.c) of the pairs in slots. in_order: the products are the ranks. */
+dstok_status dstok__build_bytes(dstok__build *b, const dstok__pair *slots, size_t cap, bool in_order);
+
 /* Where pretokens may be cut, and where characters are torn (build_cuts.c). After the atoms. */
 dstok_status dstok__build_cuts(dstok__build *b);
 

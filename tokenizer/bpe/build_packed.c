@@ -94,6 +94,7 @@ static dstok_status pack(dstok__build *b, const dstok__pair *slots, size_t cap, 
             put_packed(packed, packed_cap, b->head.seed, p, in_order ? p->product : p->rank);
     }
     b->sections[DSTOK__S_PAIRS].len = 0;
+    DSTOK_TRY(dstok__build_bytes(b, slots, cap, in_order));
     if (in_order) products->len = 0;
     uint32_t *by_rank = (uint32_t *)(void *)products->data;
     for (size_t i = 0; i < products->len / sizeof *by_rank; i++)

@@ -25,12 +25,29 @@ typedef struct dstok__pairs {
     uint64_t seed;     /* of the hash: differs from table to table, so that no file can be made to collide */
     const uint64_t *packed;   /* cap slots; NULL: not packed */
     const uint32_t *products; /* by rank; NULL: the rank is the product */
+    const int32_t *of_bytes;  /* of a packed table: by left << 8 | right, two bytes of text, what
+                                 dstok__placed says of their tokens; NULL: not there */
 } dstok__pairs;
+
+#define DSTOK__BYTE_PAIRS 65536u
 
 #define DSTOK__PACKED_LINE  8u /* slots */
 #define DSTOK__PACKED_FREE  UINT64_MAX
 #define DSTOK__PACKED_IDS   ((1u << 20) - 1) /* ids that fit are below it */
 #define DSTOK__PACKED_RANKS (1u << 24)       /* ... and ranks */
+
+/* The rank of a pair of a packed table with five bits below it, for its place in a piece or for flags. */
+#define DSTOK__NO_PLACED (INT32_MAX & ~31)
+static inline int32_t dstok__placed(uint32_t rank) {
+    return rank == DSTOK__NO_RANK ? DSTOK__NO_PLACED : (int32_t)(rank << 5);
+}
+
+/* Flags of a pair of bytes: no pair of a longer token that ends with the first one, and the second one, has
+ * a lower rank; no pair of the first one, and a longer token that begins with the second one, has; the token
+ * that the two make is part of pairs of higher rank only. */
+#define DSTOK__FIRST_BEFORE 1
+#define DSTOK__FIRST_BEHIND 2
+#define DSTOK__MERGES_EARLY 4
 
 /* All slots free. */
 void dstok__pairs_clear(dstok__pairs *p);

@@ -18,7 +18,9 @@ bool dstok__is_tables(const void *data, size_t n) {
 }
 
 uint64_t dstok__text_hash(const void *text, size_t n, uint64_t seed) {
-    return dstok__hash(text, n, seed);
+    uint8_t copy[16] = {0};
+    if (n == 0 || n > DSTOK__KEY_BYTES) return dstok__hash(text, n, seed);
+    return dstok__key_text_hash(dstok__key_of(memcpy(copy, text, n), n), seed);
 }
 
 uint32_t dstok__tables_guess(const dstok__tables *t, uint64_t hash) {
@@ -39,6 +41,18 @@ uint32_t dstok__tables_find(const dstok__tables *t, const void *text, size_t n) 
         dstok__ref ref = t->texts[slot->id];
         if (ref.n == n && memcmp(t->strings + ref.at, text, n) == 0) return slot->id;
     }
+}
+
+uint32_t dstok__tables_find_key(const dstok__tables *t, dstok__key key, uint64_t hash) {
+    size_t cap = dstok__tables_n(t, DSTOK__S_SLOTS), n = (size_t)(key.high >> 56);
+    const dstok__slot *slot = dstok__tables_slot(t, hash);
+    for (; slot->id != DSTOK__NO_ID; slot = slot + 1 == t->slots + cap ? t->slots : slot + 1) {
+        if (slot->tag != (uint32_t)hash) continue;
+        dstok__ref ref = t->texts[slot->id];
+        dstok__key found = dstok__key_of(t->strings + ref.at, n);
+        if (ref.n == n && found.low == key.low && found.high == key.high) return slot->id;
+    }
+    return DSTOK__NO_ID;
 }
 
 /* ---- checks ---- */
@@ -81,9 +95,11 @@ static dstok_status check_head(const opening *o, bool is_file) {
 /* One of the two tables of pairs is there. */
 static bool is_pair_table(const dstok__head *h) {
     uint64_t plain = h->sections[DSTOK__S_PAIRS].n, packed = h->sections[DSTOK__S_PACKED].n;
-    if (packed == 0) return plain > 0 && plain <= UINT32_MAX;
-    return plain == 0 && packed <= UINT32_MAX && packed % DSTOK__PACKED_LINE == 0 &&
-           h->n_ids <= DSTOK__PACKED_IDS && (h->options & DSTOK__T_PLAIN_ATOMS) != 0;
+    uint64_t of_bytes = h->sections[DSTOK__S_BYTE_PAIRS].n;
+    if (packed == 0) return plain > 0 && plain <= UINT32_MAX && of_bytes == 0;
+    return plain == 0 && of_bytes == DSTOK__BYTE_PAIRS && packed <= UINT32_MAX &&
+           packed % DSTOK__PACKED_LINE == 0 && h->n_ids <= DSTOK__PACKED_IDS &&
+           (h->options & DSTOK__T_PLAIN_ATOMS) != 0;
 }
 
 /* A table of pairs of cuts.h: none, or its words a power of two in bounds. */
@@ -101,6 +117,8 @@ static dstok_status check_places(const opening *o) {
             return bad(o, "a section lies outside of it");
     }
     const dstok__place *s = h->sections;
+    if (o->n - s[DSTOK__S_STRINGS].at - s[DSTOK__S_STRINGS].n < sizeof(dstok__key)) /* read behind a token */
+        return bad(o, "its strings are at its end");
     if (h->n_ids > DSTOK__MAX_IDS || h->n_bare > DSTOK__MAX_IDS || s[DSTOK__S_TOKENS].n != h->n_ids ||
         s[DSTOK__S_FLAGS].n != h->n_ids || s[DSTOK__S_TEXTS].n != (uint64_t)h->n_ids + h->n_bare)
         return bad(o, "the number of ids");
@@ -154,7 +172,8 @@ static void set_views(dstok__tables *t) {
                               .count = t->head->n_merges,
                               .seed = t->head->seed,
                               .packed = packed ? VIEW(DSTOK__S_PACKED) : NULL,
-                              .products = s[DSTOK__S_PRODUCTS].n > 0 ? VIEW(DSTOK__S_PRODUCTS) : NULL};
+                              .products = s[DSTOK__S_PRODUCTS].n > 0 ? VIEW(DSTOK__S_PRODUCTS) : NULL,
+                              .of_bytes = packed ? VIEW(DSTOK__S_BYTE_PAIRS) : NULL};
     t->joins = s[DSTOK__S_JOINS].n > 0 ? VIEW(DSTOK__S_JOINS) : NULL;
     t->cuts = cuts_view(t, DSTOK__S_CUT_PAIRS);
     t->atoms = (dstok__atoms){.pages = s[DSTOK__S_ATOM_PAGES].n > 0 ? VIEW(DSTOK__S_ATOM_PAGES) : NULL,
@@ -242,6 +261,7 @@ static dstok_status check_slots(const opening *o) {
 static dstok_status check_packed(const opening *o) {
     const uint64_t *packed = o->t->pairs.packed;
     const uint32_t *products = o->t->pairs.products;
+    const int32_t *of_bytes = o->t->pairs.of_bytes;
     size_t n = o->t->pairs.cap / DSTOK__PACKED_LINE, n_products = dstok__tables_n(o->t, DSTOK__S_PRODUCTS),
            head = 0;
     survey lines = {0, 0, 0}, ranks = {0, 0, 0}, ids = {0, 0, 0};
@@ -254,6 +274,8 @@ static dstok_status check_packed(const opening *o) {
         look_at(&ids, is_full, left > right ? left : right);
     }
     for (size_t i = 0; i < n_products; i++) look_at(&ids, true, products[i]);
+    for (size_t i = 0; i < DSTOK__BYTE_PAIRS; i++)
+        look_at(&ranks, (of_bytes[i] & ~31) != DSTOK__NO_PLACED, (uint32_t)of_bytes[i] >> 5);
     if (ids.ids > o->t->head->n_ids) return bad(o, "an id of a merge");
     lines.ids = ranks.ids;
     return judge(o, &lines, head, n, products != NULL ? n_products : o->t->head->n_ids, "pairs");

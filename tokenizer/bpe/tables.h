@@ -9,11 +9,12 @@
 #include <dstok/tokenizer.h>
 
 #include "../load/spec.h"
+#include "../../simd/slots.h"
 #include "../text/added.h"
 #include "atoms.h"
 #include "pairs.h"
 
-#define DSTOK__TABLES_VERSION 5u
+#define DSTOK__TABLES_VERSION 6u
 #define DSTOK__TABLES_ORDER   0x01020304u /* reads differently on a big-endian machine */
 
 /* Bytes of the section of strings. */
@@ -62,6 +63,7 @@ typedef enum dstok__section {
     DSTOK__S_ATOMS,      /* uint32_t */
     DSTOK__S_TORN_PAIRS, /* uint64_t: as DSTOK__S_CUT_PAIRS */
     DSTOK__S_JOINS,      /* uint64_t: see simd/cuts.h; where there are cuts */
+    DSTOK__S_BYTE_PAIRS, /* int32_t: see pairs.h; where pairs are packed */
     DSTOK__N_SECTIONS
 } dstok__section;
 
@@ -112,7 +114,7 @@ typedef struct dstok__head {
             sizeof(dstok__added_row), sizeof(dstok__added_row), sizeof(dstok__added_row), sizeof(uint32_t),  \
             sizeof(dstok__op_row), sizeof(dstok__op_row), sizeof(dstok__ref), sizeof(dstok__ref),            \
             sizeof(uint64_t), sizeof(uint32_t), sizeof(uint64_t), sizeof(uint64_t), sizeof(uint16_t),        \
-            sizeof(uint32_t), sizeof(uint64_t), sizeof(uint64_t)                                             \
+            sizeof(uint32_t), sizeof(uint64_t), sizeof(uint64_t), sizeof(int32_t)                            \
     }
 
 /* Flags by id that are not public. */
@@ -159,8 +161,26 @@ dstok_status dstok__tables_open(dstok__tables *t, const uint8_t *block, size_t n
 
 bool dstok__is_tables(const void *data, size_t n); /* by its first bytes */
 
-/* The hash of a text, and where the search for it begins (tables.c). */
+/* 64 well-mixed bits of two times 64: the halves of a product of 128. */
+static inline uint64_t dstok__fold(uint64_t a, uint64_t b) {
+#ifdef __SIZEOF_INT128__
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+#else
+    a = (a ^ a >> 32) * 0x9E3779B97F4A7C15u;
+    b = (b ^ b >> 32) * 0xD6E8FEB86659FD93u;
+    return (a ^ a >> 29) + (b ^ b >> 32);
+#endif
+}
+
+/* The hash of a text, and where the search for it begins. That of a text of up to DSTOK__KEY_BYTES bytes is
+ * made of its key alone. */
 uint64_t dstok__text_hash(const void *text, size_t n, uint64_t seed);
+
+static inline uint64_t dstok__key_text_hash(dstok__key key, uint64_t seed) {
+    return dstok__fold(key.low ^ seed, key.high ^ (seed << 32 | seed >> 32) ^ 0xA0761D6478BD642Fu);
+}
 
 static inline size_t dstok__slot_home(uint64_t hash, size_t cap) {
     return (size_t)((hash >> 32) * cap >> 32);
@@ -172,7 +192,9 @@ static inline const dstok__slot *dstok__tables_slot(const dstok__tables *t, uint
 }
 uint32_t dstok__tables_guess(const dstok__tables *t, uint64_t hash);
 
-/* The id of a whole text, or DSTOK__NO_ID; ids from n_ids on are bare characters. */
+/* The id of a whole text, or DSTOK__NO_ID; ids from n_ids on are bare characters. Where the key of the text is
+ * known, and hash, that of the text, it takes less. */
 uint32_t dstok__tables_find(const dstok__tables *t, const void *text, size_t n);
+uint32_t dstok__tables_find_key(const dstok__tables *t, dstok__key key, uint64_t hash);
 
 #endif

@@ -3,7 +3,7 @@
 #include "tiny.h"
 
 #define NOBODY  DSTOK__PACKED_IDS /* no pair has this id */
-#define NO_RANK INT32_MAX
+#define NO_RANK DSTOK__NO_PLACED
 
 #define MOST (DSTOK__TINY_MERGE * DSTOK__TINY)
 
@@ -12,23 +12,24 @@
 typedef struct questions {
     const dstok__simd *simd;
     const dstok__pairs *pairs;
-    uint64_t keys[MOST], answers[MOST];
-    const uint64_t *lines[MOST];
-    int32_t *ranks[MOST];
-    uint32_t places[MOST];
+    uint64_t keys[MOST + 1], answers[MOST];
+    const uint64_t *lines[MOST + 1];
+    int32_t *ranks[MOST + 1];
+    uint32_t places[MOST + 1];
     size_t n;
 } questions;
 
-static inline void ask(questions *q, dstok__tiny *t, unsigned left, unsigned right) {
+/* is_pair: else there is one symbol only, and no question. */
+static inline void ask(questions *q, dstok__tiny *t, unsigned left, unsigned right, bool is_pair) {
     const dstok__pairs *p = q->pairs;
     uint64_t key = (uint64_t)t->ids[left] << 20 | t->ids[right];
-    bool is_pair = t->ids[left] != NOBODY && t->ids[right] != NOBODY; /* else: no line of its own */
     const uint64_t *line = p->packed + (is_pair ? dstok__packed_home(key, p->seed, p->cap) : 0);
     __builtin_prefetch(line);
     q->keys[q->n] = key;
     q->lines[q->n] = line;
     q->ranks[q->n] = &t->ranks[left];
-    q->places[q->n++] = left;
+    q->places[q->n] = left;
+    q->n += is_pair;
 }
 
 static inline void answer_all(questions *q) {
@@ -40,7 +41,7 @@ static inline void answer_all(questions *q) {
         bool is_elsewhere = (found == DSTOK__PACKED_FREE) & dstok__packed_goes_on(q->lines[i]);
         if (__builtin_expect(is_elsewhere, 0))
             rank = dstok__packed_rank_at(q->pairs, q->lines[i], q->keys[i]);
-        *q->ranks[i] = rank == DSTOK__NO_RANK ? NO_RANK : (int32_t)(rank << 5 | q->places[i]);
+        *q->ranks[i] = dstok__placed(rank) | (int32_t)q->places[i];
     }
     q->n = 0;
 }
@@ -64,9 +65,11 @@ static inline void merge_one(questions *q, dstok__tiny *t, int32_t best) {
     t->ids[at] = dstok__product_of(q->pairs, (uint32_t)best >> 5);
     unsigned dead = (unsigned)__builtin_ctz(behind);
     t->alive ^= 1u << dead;
-    t->ranks[dead] = NO_RANK;
-    ask(q, t, at, (unsigned)__builtin_ctz(behind & (behind - 1)));
-    ask(q, t, 31 - (unsigned)__builtin_clz(before), at);
+    t->ranks[at] = t->ranks[dead] = NO_RANK;
+    unsigned next = (unsigned)__builtin_ctz(behind & (behind - 1)),
+             last = 31 - (unsigned)__builtin_clz(before);
+    ask(q, t, at, next, next < t->end);
+    ask(q, t, last, at, last > 0);
 }
 
 void dstok__tiny_begin(dstok__tiny *t, size_t n) {
@@ -74,6 +77,49 @@ void dstok__tiny_begin(dstok__tiny *t, size_t n) {
     t->alive = (uint32_t)(((uint64_t)4 << n) - 1);
     t->ids[0] = t->ids[n + 1] = NOBODY;
     for (size_t i = 0; i < DSTOK__TINY + 2; i++) t->ranks[i] = NO_RANK;
+    t->has_ranks = false;
+    t->early = 0;
+}
+
+/* Does a pair of bytes merge as it is, whatever happens around it before its turn? Its neighbours merge
+ * later, and what they may become, too. Then it may merge at once: what it makes merges later still. */
+static inline uint32_t is_early(int32_t before, int32_t pair, int32_t behind) {
+    int32_t rank = pair >> 5;
+    return (uint32_t)((rank < before >> 5) & (rank <= behind >> 5) & before & behind >> 1 & pair >> 2 & 1);
+}
+
+void dstok__tiny_begin_bytes(dstok__tiny *t, const dstok__pairs *pairs, const uint8_t *text, size_t n) {
+    const int32_t alone = INT32_MAX;
+    dstok__tiny_begin(t, n);
+    int32_t before = alone, pair = n > 1 ? pairs->of_bytes[(size_t)text[0] << 8 | text[1]] : alone;
+    for (unsigned i = 1; i < n; i++) {
+        int32_t behind = i + 1 < n ? pairs->of_bytes[(size_t)text[i] << 8 | text[i + 1]] : alone;
+        t->ranks[i] = (pair & ~31) | (int32_t)i;
+        t->early |= is_early(before, pair, behind) << i;
+        before = pair;
+        pair = behind;
+    }
+    t->has_ranks = true;
+}
+
+/* Asks for what a piece begins with. */
+static void ask_first(questions *q, dstok__tiny *t) {
+    for (unsigned k = 1; k + 1 < t->end; k++) ask(q, t, k, k + 1, true);
+}
+
+/* Merges the pairs that merge early, and asks for their new neighbours. No two of them touch. */
+static void merge_early(questions *q, dstok__tiny *t) {
+    for (uint32_t rest = t->early; rest != 0; rest &= rest - 1) {
+        unsigned at = (unsigned)__builtin_ctz(rest);
+        t->ids[at] = dstok__product_of(q->pairs, (uint32_t)t->ranks[at] >> 5);
+        t->ranks[at] = t->ranks[at + 1] = NO_RANK;
+    }
+    t->alive &= ~(t->early << 1);
+    for (uint32_t rest = t->early; rest != 0; rest &= rest - 1) {
+        unsigned at = (unsigned)__builtin_ctz(rest);
+        ask(q, t, at, at + 2, at + 2 < t->end);
+        ask(q, t, at - 1, at, at > 1 && t->alive >> (at - 1) & 1); /* else the one before asks */
+    }
 }
 
 void dstok__tiny_merge(const dstok__simd *simd, const dstok__pairs *pairs, dstok__tiny *pieces, size_t n) {
@@ -84,7 +130,11 @@ void dstok__tiny_merge(const dstok__simd *simd, const dstok__pairs *pairs, dstok
     q.n = 0;
     for (size_t i = 0; i < n; i++) {
         left[i] = &pieces[i];
-        for (unsigned k = 1; k + 1 < pieces[i].end; k++) ask(&q, &pieces[i], k, k + 1);
+        if (pieces[i].has_ranks) {
+            merge_early(&q, &pieces[i]);
+        } else {
+            ask_first(&q, &pieces[i]);
+        }
     }
     while (n > 0) {
         answer_all(&q);
@@ -92,7 +142,7 @@ void dstok__tiny_merge(const dstok__simd *simd, const dstok__pairs *pairs, dstok
         for (size_t i = 0; i < n; i++) {
             dstok__tiny *t = left[i];
             int32_t best = least(t);
-            if (best == NO_RANK) continue;
+            if (best >= NO_RANK) continue;
             left[still++] = t;
             merge_one(&q, t, best);
         }
