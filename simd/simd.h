@@ -4,6 +4,7 @@
 #ifndef DSTOK_SIMD_SIMD_H
 #define DSTOK_SIMD_SIMD_H
 
+#include "chars.h"
 #include "cuts.h"
 #include "slots.h"
 
@@ -102,6 +103,33 @@ typedef struct dstok__simd {
     /* Writes the ids of piece i = 0, 1, ... to *out, which moves behind them, as long as slots[i], or the other slot of
      * its line, has keys[i]. Returns how many pieces that were; may write up to three numbers more than that. */
     size_t (*hits)(const dstok__key *keys, dstok__cached *const *slots, size_t n, uint32_t **out);
+
+    /* ---- characters and lines (chars.h) ---- Of n blocks of 64 bytes; each reads text[0, 64 n) and
+     * nothing else. `before`: the four bytes before them, the first one lowest; 0 at the begin of a text. */
+
+    /* Puts them into the blocks k to k + n - 1 of a page that has before[k]; unit: DSTOK__IN_*. */
+    void (*fill_page)(const uint8_t *text, size_t n, uint32_t before, dstok__page *page, size_t k, int unit);
+
+    /* Adds how many characters begin, and how many fourth bytes there are. */
+    void (*count_chars)(const uint8_t *text, size_t n, uint32_t before, uint64_t count[2]);
+
+    /* Bit i of out[k]: a line begins with byte i of block k, because a line break stands before it. */
+    void (*line_begins)(const uint8_t *text, size_t n, uint32_t before, uint64_t *out);
+
+    /* Sums up the begins of n blocks from k on, in a page that is filled and has lines[k] and base[k]. */
+    void (*sum_lines)(dstok__line_page *page, size_t k, size_t n);
+
+    /* Spans in bytes, places[2 i] to places[2 i + 1], become spans in the units of a page, widened to whole
+     * characters; empty ones go to the begin of the character they are in. Ends at the first span that goes
+     * back, or is not all in the page. Returns how many were done. */
+    size_t (*span_units)(const dstok__page *page, uint64_t *places, size_t n);
+
+    /* The way back. Ends where a span goes back, or has units that the page does not hold. */
+    size_t (*span_bytes)(const dstok__page *page, uint64_t *places, size_t n);
+
+    /* Line and column of bytes, which go back to the begin of the character they are in: out[2 i] and
+     * out[2 i + 1], from 1. Ends at the first byte that the page does not hold. Returns how many were done. */
+    size_t (*line_places)(const dstok__line_page *page, const uint64_t *bytes, size_t n, uint64_t *out);
 } dstok__simd;
 
 /* The best tier of this machine that is not above `cap` (DSTOK__N_TIERS: no cap). Never NULL. Reads what
@@ -126,6 +154,16 @@ void dstok__cut(const dstok__cuts *c, const uint8_t *text, const uint64_t *asked
 void dstok__keys(const uint8_t *text, const uint32_t *places, size_t n, dstok__cached *table, unsigned bits,
                  dstok__key *keys, dstok__cached **slots);
 size_t dstok__hits(const dstok__key *keys, dstok__cached *const *slots, size_t n, uint32_t **out);
+void dstok__fill_page(const uint8_t *text, size_t n, uint32_t before, dstok__page *page, size_t k, int unit);
+void dstok__count_chars(const uint8_t *text, size_t n, uint32_t before, uint64_t count[2]);
+void dstok__line_begins(const uint8_t *text, size_t n, uint32_t before, uint64_t *out);
+void dstok__sum_lines(dstok__line_page *page, size_t k, size_t n);
+size_t dstok__span_units(const dstok__page *page, uint64_t *places, size_t n);
+size_t dstok__span_bytes(const dstok__page *page, uint64_t *places, size_t n);
+size_t dstok__line_places(const dstok__line_page *page, const uint64_t *bytes, size_t n, uint64_t *out);
+
+/* Whether a byte begins a character, where these four are before it. */
+int dstok__begins_char(uint32_t before, uint8_t c);
 
 /* Length of the maximal ill-formed subpart that begins at text[0], len > 0: how many bytes one U+FFFD
  * replaces (Unicode 16.0, 3.9, "U+FFFD Substitution of Maximal Subparts"). 0 when a well-formed character

@@ -264,7 +264,14 @@ const dstok__simd dstok__simd_neon = {DSTOK__TIER_NEON,
                                       dstok__find_words,
                                       dstok__cut,
                                       dstok__keys,
-                                      dstok__hits};
+                                      dstok__hits,
+                                      dstok__fill_page_neon,
+                                      dstok__count_chars_neon,
+                                      dstok__line_begins_neon,
+                                      dstok__sum_lines_neon,
+                                      dstok__span_units_neon,
+                                      dstok__span_bytes_neon,
+                                      dstok__line_places_neon};
 
 #else
 typedef int dstok__no_neon; /* ISO C wants a declaration in each file */

@@ -4,26 +4,6 @@
 
 #include <string.h>
 
-/* The second byte of a multi-byte character must lie in [low, high]; the others in [80, BF]. Returns the
- * length that the lead byte announces, 0 when it is no lead byte. */
-static size_t lead_info(uint8_t lead, uint8_t *low, uint8_t *high) {
-    *low = 0x80;
-    *high = 0xBF;
-    if (lead < 0xC2) return 0;
-    if (lead < 0xE0) return 2;
-    if (lead < 0xF0) {
-        if (lead == 0xE0) *low = 0xA0;  /* overlong forms */
-        if (lead == 0xED) *high = 0x9F; /* surrogates */
-        return 3;
-    }
-    if (lead < 0xF5) {
-        if (lead == 0xF0) *low = 0x90;  /* overlong forms */
-        if (lead == 0xF4) *high = 0x8F; /* above U+10FFFF */
-        return 4;
-    }
-    return 0;
-}
-
 size_t dstok__utf8_ill_formed(const uint8_t *text, size_t len, size_t *width) {
     size_t unused;
     if (width == NULL) width = &unused;
@@ -32,7 +12,7 @@ size_t dstok__utf8_ill_formed(const uint8_t *text, size_t len, size_t *width) {
         return 0;
     }
     uint8_t low, high;
-    size_t want = lead_info(text[0], &low, &high), have = 1;
+    size_t want = dstok__utf8_lead(text[0], &low, &high), have = 1;
     if (want == 0) return 1;
     while (have < want && have < len && text[have] >= low && text[have] <= high) {
         low = 0x80;

@@ -344,7 +344,14 @@ const dstok__simd dstok__simd_avx2 = {DSTOK__TIER_AVX2,
                                       dstok__find_words_avx2,
                                       dstok__cut_avx2,
                                       dstok__keys,
-                                      dstok__hits};
+                                      dstok__hits,
+                                      dstok__fill_page_avx2,
+                                      dstok__count_chars_avx2,
+                                      dstok__line_begins_avx2,
+                                      dstok__sum_lines_avx2,
+                                      dstok__span_units_avx2,
+                                      dstok__span_bytes_avx2,
+                                      dstok__line_places_avx2};
 
 #else
 typedef int dstok__no_avx2; /* ISO C wants a declaration in each file */

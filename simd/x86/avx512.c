@@ -438,13 +438,16 @@ AVX512 static size_t dstok__hits_avx512(const dstok__key *keys, dstok__cached *c
     return i + dstok__hits(keys + i, slots + i, n - i, out);
 }
 
-const dstok__simd dstok__simd_avx512 = {DSTOK__TIER_AVX512,       "avx512",
-                                        dstok__utf8_check_avx512, dstok__classify_avx512,
-                                        dstok__find_byte_avx512,  dstok__positions_avx512,
-                                        dstok__nfc_leads_avx512,  dstok__json_tokens_avx512,
-                                        dstok__json_copy_avx512,  dstok__find_words_avx512,
-                                        dstok__cut_avx512,        dstok__keys_avx512,
-                                        dstok__hits_avx512};
+const dstok__simd dstok__simd_avx512 = {DSTOK__TIER_AVX512,        "avx512",
+                                        dstok__utf8_check_avx512,  dstok__classify_avx512,
+                                        dstok__find_byte_avx512,   dstok__positions_avx512,
+                                        dstok__nfc_leads_avx512,   dstok__json_tokens_avx512,
+                                        dstok__json_copy_avx512,   dstok__find_words_avx512,
+                                        dstok__cut_avx512,         dstok__keys_avx512,
+                                        dstok__hits_avx512,        dstok__fill_page_avx512,
+                                        dstok__count_chars_avx512, dstok__line_begins_avx512,
+                                        dstok__sum_lines_avx2,     dstok__span_units_avx2,
+                                        dstok__span_bytes_avx2,    dstok__line_places_avx2};
 
 #else
 typedef int dstok__no_avx512; /* ISO C wants a declaration in each file */
