@@ -47,13 +47,30 @@ def check_engines(gc, sets):
     return wrong
 
 
-def check_files(gen, gc, sets, folds):
-    """The number of committed files that differ from what the generator writes now."""
+def check_files(outputs, script):
+    """The number of committed files that differ from what a generator writes now."""
     wrong = 0
-    for path, text in gen.outputs(gc, sets, folds).items():
+    for path, text in outputs.items():
         if (ROOT / path).read_bytes() != text.encode("ascii"):
-            print("%s is not what data/unicode/gen_unicode.py writes: run it" % path)
+            print("%s is not what data/unicode/%s writes: run it" % (path, script))
             wrong += 1
+    return wrong
+
+
+def check_breaks():
+    """The same for the tables of UAX #29."""
+    try:
+        import regex
+    except ImportError:
+        print("break_tables.c not compared: regex 2024.11.6 cannot be imported")
+        return 0
+    import gen_breaks
+
+    if regex.__version__ != gen_breaks.REGEX:
+        print("break_tables.c not compared: regex is not 2024.11.6")
+        return 0
+    wrong = check_files(gen_breaks.outputs(), "gen_breaks.py")
+    print("break_tables.c compared")
     return wrong
 
 
@@ -70,7 +87,7 @@ def main():
     import gen_unicode
 
     gc, sets, folds = gen_unicode.properties()
-    wrong = check_files(gen_unicode, gc, sets, folds)
+    wrong = check_files(gen_unicode.outputs(gc, sets, folds), "gen_unicode.py") + check_breaks()
     if RANGES.exists():
         wrong += check_engines(gc, sets)
     else:
