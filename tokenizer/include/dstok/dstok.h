@@ -8,6 +8,8 @@
 #include <dstok/tokenizer.h>
 #include <dstok/batch.h>
 #include <dstok/align.h>
+#include <dstok/map.h>
+#include <dstok/trace.h>
 #include <dstok/jsonl.h>
 #include <dstok/trainer.h>
 
