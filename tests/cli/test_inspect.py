@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """dstok inspect: descriptions, alignment, single tokens, fertility."""
+import gzip
 import json
 
 from common import CliTest, END, NI, THE, THINK, small_vocabulary
@@ -67,16 +68,49 @@ class Inspect(CliTest):
 
     def test_align(self):
         self.assertEqual(self.out("inspect", "--align", "the 你"),
-                         "text  the│␣  │你\nid    257│32 │260\nbytes 0-3│3-4│4-7\n")
+                         "text  the│␣  │你\nid    257│32 │260\nbytes 0-3│3-4│4-7\n\ntokens      3\ncharacters  5, 0.60 tokens each\n"
+                         "words       2, 1.00 tokens each, 0 in fragments\n")
         rows = self.lines("inspect", "--align", "the 你")
-        self.assertEqual(rows[2], {"id": NI, "span": [4, 7], "piece": "你", "hex": "e4bda0"})
+        self.assertEqual(rows[2], {"id": NI, "span": [4, 7], "char": [4, 5], "piece": "你", "hex": "e4bda0", "partial": False})
+        self.assertEqual(rows[3:], [{"tokens": 3, "partial": 0, "chars": 5, "words": 2, "fragmented": 0, "tokens_per_char": 0.6,
+                                     "tokens_per_word": 1.0}])
         self.assertIn("‹E5›", self.out("inspect", "--align", "好"))
         self.assertEqual(self.out("inspect", "--align", ""), "")
+        self.assertEqual(self.lines("inspect", "--align", ""), [{"tokens": 0, "partial": 0, "chars": 0, "words": 0, "fragmented": 0,
+                                                                 "tokens_per_char": None, "tokens_per_word": None}])
+
+    def test_align_shows_parts_under_their_character(self):
+        self.assertEqual(self.out("inspect", "--align", "好b"),
+                         "text  好            │b\ntoken ‹E5›│‹A5›│‹BD›│b\nid    229 │165 │189 │98\nbytes 0-1 │1-2 │2-3 │3-4\n\n"
+                         "tokens      4, 3 of them with a part of a character\ncharacters  2, 2.00 tokens each\n"
+                         "words       2, 2.00 tokens each, 1 in fragments\n")
+        rows = self.lines("inspect", "--align", "好b")
+        self.assertEqual([(r["char"], r["partial"]) for r in rows[:-1]], [([0, 1], True)] * 3 + [([1, 2], False)])
+        wide = self.out("inspect", "--align", "e\u0301x").splitlines()  # a mark takes no column
+        self.assertEqual(wide[0], "text  e  │\u0301      │x")
+
+    def test_align_file(self):
+        self.write("t", "the 你\n")
+        self.write("t.gz", gzip.compress(b"the \xe4\xbd\xa0\n"))
+        want = self.out("inspect", "--align", "the 你\n")
+        self.assertEqual(self.out("inspect", "--align-file", "t"), want)
+        self.assertEqual(self.out("inspect", "--align-file", "t.gz"), want)
+        self.assertEqual(self.out("inspect", "--align-file", "-", stdin="the 你\n"), want)
+        self.fails(2, "cannot open none: No such file", "inspect", "--align-file", "none")
+        self.write("bad", b"a\xff")
+        self.fails(1, r"bad: byte 1: invalid UTF-8 \(byte 0xFF\)", "inspect", "--align-file", "bad")
+        self.assertIn("‹FF›", self.out("inspect", "--align-file", "bad", "--invalid", "raw"))
+        self.fails(1, "byte 1: invalid", "inspect", "--align-file", "t.gz", "--no-decompress")
+        self.fails(2, "--align-file does not go with", "inspect", "--align-file", "t", "--token", "5")
+        self.fails(2, "--invalid is for --align-file", "inspect", "--align", "t", "--invalid", "raw")
+        rows = self.lines("inspect", "--align-file", "t", "--add-special")
+        self.assertEqual((rows[0]["id"], rows[0]["span"], rows[-1]["tokens"]), (END, [0, 0], 4))
+        self.assertTrue(self.out("inspect", "--align-file", "t", "--add-special").startswith("text         │the"))
 
     def test_align_fits_the_width(self):
         text = "the quick brown fox jumps over the lazy dog, 你你你你你你 and all the rest"
         for columns in (20, 40, 80):
-            out = self.out("inspect", "--align", text, env={"COLUMNS": str(columns)})
+            out = self.out("inspect", "--align", text, env={"COLUMNS": str(columns)}).split("\n\ntokens")[0]
             width = max(sum(2 if c == "你" else 1 for c in line) for line in out.splitlines())
             self.assertLessEqual(width, columns)
             self.assertGreater(width, columns - 16)
@@ -86,7 +120,7 @@ class Inspect(CliTest):
 
     def test_align_special(self):
         self.assertEqual(self.lines("inspect", "--align", "<|end|>", "--special", "parse")[0]["id"], END)
-        self.assertEqual(len(self.lines("inspect", "--align", "<|end|>")), 7)
+        self.assertEqual(len(self.lines("inspect", "--align", "<|end|>")), 8)
 
     def test_token(self):
         self.assertEqual(self.out("inspect", "--token", "257"), "257         the\nbytes       74 68 65\n")

@@ -78,7 +78,7 @@ class Options(CliTest):
                 self.fails(2, "--max-errors needs --on-error skip or", verb, "--max-errors", "3", *more, stdin="x")
                 self.fails(2, "--reject needs --on-error skip or", verb, "--reject", "log", *more, stdin="x")
             self.assertFalse((self.dir / "log").exists())
-        self.fails(2, "--align does not go with --token", "inspect", "--align", "x", "--token", "5")
+        self.fails(2, "--align does not go with --align-file, --token", "inspect", "--align", "x", "--token", "5")
         self.fails(2, "--align does not go with", "inspect", "--align", "x", "--fertility", "small.json")
         self.fails(2, "--token does not go with", "inspect", "--token", "5", "--fertility", "small.json")
         self.fails(2, "--special is for --align", "inspect", "--special", "parse")

@@ -27,15 +27,23 @@ static int has_no_json(const struct cli_config *c) {
 }
 
 static int has_align(const struct cli_config *c) {
-    return c->align != NULL;
+    return c->align != NULL || c->align_file != NULL;
+}
+
+static int has_align_file(const struct cli_config *c) {
+    return c->align_file != NULL;
 }
 
 static int has_fertility(const struct cli_config *c) {
     return c->fertility;
 }
 
+static int reads_files(const struct cli_config *c) {
+    return c->fertility || c->align_file != NULL;
+}
+
 static int has_no_other_view(const struct cli_config *c) {
-    return (c->align != NULL) + (c->token != NULL) + c->fertility < 2;
+    return (c->align != NULL) + (c->align_file != NULL) + (c->token != NULL) + c->fertility < 2;
 }
 
 /* No input stands for standard input, which is a text. */
@@ -66,11 +74,14 @@ static const struct rule {
     {"recursive", CLI_TRAIN, has_texts, "is for texts; all inputs are word lists"},
     {"offsets", CLI_ENCODE, has_json, "needs --json"},
     {"separator", CLI_DECODE, has_no_json, "does not go with --json"},
-    {"align", CLI_INSPECT, has_no_other_view, "does not go with --token or --fertility"},
+    {"align", CLI_INSPECT, has_no_other_view, "does not go with --align-file, --token or --fertility"},
+    {"align-file", CLI_INSPECT, has_no_other_view, "does not go with --align, --token or --fertility"},
     {"token", CLI_INSPECT, has_no_other_view, "does not go with --align or --fertility"},
-    {"special", CLI_INSPECT, has_align, "is for --align"},
+    {"special", CLI_INSPECT, has_align, "is for --align and --align-file"},
+    {"add-special", CLI_INSPECT, has_align, "is for --align and --align-file"},
+    {"invalid", CLI_INSPECT, has_align_file, "is for --align-file"},
     {"recursive", CLI_INSPECT, has_fertility, "is for --fertility"},
-    {"no-decompress", CLI_INSPECT, has_fertility, "is for --fertility"},
+    {"no-decompress", CLI_INSPECT, reads_files, "is for --fertility and --align-file"},
 };
 
 static int check_rules(const struct cli_config *c) {

@@ -71,6 +71,7 @@ static const char inspect_text[] =
 
 static const char inspect_examples[] = "  dstok inspect\n"
                                        "  dstok inspect --align 'Hello, world'\n"
+                                       "  dstok inspect --align-file README.md\n"
                                        "  dstok inspect --token 300\n"
                                        "  dstok inspect --fertility README.md docs/cli.md\n";
 

@@ -267,7 +267,7 @@ static int inspect_one(struct cli_config *c, const char *name, const dstok_token
     dstok_info info = DSTOK_INFO_INIT;
 
     if (c->token) return show_token(c, tok, out);
-    if (c->align) return cli_show_alignment(c, tok, out);
+    if (c->align || c->align_file) return cli_show_alignment(c, tok, out);
     (void)dstok_tokenizer_info(tok, &info);
     (c->json ? describe_json : describe)(out, tok, &info, name ? name : "default");
     return 0;

@@ -1,59 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* dstok inspect --align and --fertility. */
+/* dstok inspect --fertility: bytes per token of files. */
 #include "inspect.h"
-#include "pieces.h"
 #include "record.h"
-
-#include <dstok/align.h>
 
 #include <stdlib.h>
 #include <string.h>
-
-static void align_json(const dstok_tokenizer *tok, const dstok_tokens *t, struct cli_buf *out) {
-    size_t i;
-
-    for (i = 0; i < t->n; i++) {
-        const void *bytes = "";
-        size_t n = 0;
-
-        if (dstok_token_bytes(tok, t->ids[i], &bytes, &n) != DSTOK_OK) n = 0;
-        cli_buf_printf(out, "{\"id\":%lu,\"span\":[%llu,%llu],\"piece\":", (unsigned long)t->ids[i],
-                       (unsigned long long)t->spans[i].begin, (unsigned long long)t->spans[i].end);
-        (void)cli_json_string(out, bytes, n);
-        cli_buf_text(out, ",\"hex\":");
-        cli_json_hex(out, bytes, n);
-        cli_buf_text(out, "}\n");
-    }
-}
-
-int cli_show_alignment(const struct cli_config *c, const dstok_tokenizer *tok, struct cli_buf *out) {
-    dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
-    dstok_encode_options options;
-    uint32_t *allowed = NULL;
-    dstok_encoder *enc = NULL;
-    dstok_tokens t;
-    dstok_status status;
-    int rc = cli_encode_options(c, tok, &options, &allowed);
-
-    if (rc == 0) {
-        if (dstok_encoder_new(tok, &enc) != DSTOK_OK) cli_no_memory();
-        status = dstok_encode_view(enc, c->align, strlen(c->align), &options, &t, &err);
-        if (status != DSTOK_OK) {
-            size_t n = strcspn(err.text,
-                               status == DSTOK_E_UTF8 ? ";" : ""); /* advice for which there is no option */
-
-            cli_error("--align: byte %llu: %.*s", (unsigned long long)err.offset, (int)n, err.text);
-            rc = CLI_FAIL;
-        } else if (c->json) {
-            align_json(tok, &t, out);
-        } else {
-            cli_pieces_table(out, tok, &t, cli_out_columns());
-        }
-    }
-    dstok_encoder_free(enc);
-    free(allowed);
-    return rc;
-}
 
 /* Tokens and bytes of every input (rows) under every vocabulary (columns). */
 struct fertility {

@@ -59,7 +59,7 @@ struct cli_config {
     /* decode */
     int id_format, mode, skip_special;
     /* inspect */
-    const char *align, *token;
+    const char *align, *align_file, *token;
     int fertility;
     /* train */
     uint64_t vocab_size, min_frequency, max_token_length;

@@ -16,8 +16,4 @@ size_t cli_piece(struct cli_buf *out, const void *bytes, size_t n, int plain_bla
  * breaks them. */
 void cli_pieces_flow(struct cli_buf *out, const dstok_tokenizer *tok, const dstok_tokens *tokens, int colour);
 
-/* Tokens, ids and byte ranges below one another in columns, not wider than `columns`. */
-void cli_pieces_table(struct cli_buf *out, const dstok_tokenizer *tok, const dstok_tokens *tokens,
-                      size_t columns);
-
 #endif

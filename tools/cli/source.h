@@ -20,4 +20,10 @@ const char *cli_packed_name(const unsigned char *head, size_t n);
 /* Nonzero when a read would have to wait for whoever writes the input. */
 int cli_source_would_wait(struct cli_source *s);
 
+/* ---- whole.c */
+
+/* All of a file ("-": standard input) into `out`, decompressed unless `plain`, at most `max` bytes. Returns 0, or
+ * an exit code after a message. */
+int cli_read_whole(const char *path, int plain, size_t max, struct cli_buf *out);
+
 #endif

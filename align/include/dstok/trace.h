@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Scores of tokens traced back to the text: an attention mask or any numbers, one a token, become sums over
- * tokens, words, sentences, paragraphs or sources, with the bytes they stand for.
- *
- * A token's score is shared out among the parts that hold its bytes, by how many bytes of it each holds: half of
- * a token that lies half in each of two words goes to each. So the sums of all rows, and the scores of tokens
- * without text (dstok_trace_totals), add up to the sum of all scores at every level, up to rounding. */
+ * tokens, words, sentences, paragraphs or sources, with the bytes they stand for.  A token's score is
+ * shared out among the parts that hold its bytes, by how many bytes of it each holds: half of a token that
+ * lies half in each of two words goes to each. So the sums of all rows, and the scores of tokens without
+ * text (dstok_trace_totals), add up to the sum of all scores at every level, up to rounding. */
 #ifndef DSTOK_TRACE_H
 #define DSTOK_TRACE_H
 
