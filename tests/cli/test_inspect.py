@@ -87,7 +87,7 @@ class Inspect(CliTest):
         rows = self.lines("inspect", "--align", "好b")
         self.assertEqual([(r["char"], r["partial"]) for r in rows[:-1]], [([0, 1], True)] * 3 + [([1, 2], False)])
         wide = self.out("inspect", "--align", "e\u0301x").splitlines()  # a mark takes no column
-        self.assertEqual(wide[0], "text  e  │\u0301      │x")
+        self.assertEqual(wide[0], "text  e  │\u0301         │x")
 
     def test_align_file(self):
         self.write("t", "the 你\n")
