@@ -33,18 +33,24 @@ static size_t behind_blanks(const walk *w, size_t at) {
     return at;
 }
 
+/* Where the white space begins that ends at `end`, not before `from`. */
+static size_t before_blanks(const walk *w, size_t from, size_t end) {
+    size_t width;
+    while (end > from) {
+        size_t last = dstok__char_before(w->text, end, end);
+        if (last < from || !is_blank(w, last, &width)) break;
+        end = last;
+    }
+    return end;
+}
+
 /* Without white space at both ends; all of it where there is nothing else. */
 static dstok_span core_of(const walk *w, dstok_span bytes) {
     walk part = *w;
     part.end = (size_t)bytes.end;
-    size_t begin = behind_blanks(&part, (size_t)bytes.begin), width;
+    size_t begin = behind_blanks(&part, (size_t)bytes.begin);
     if (begin == bytes.end) return bytes;
-    dstok_span core = {begin, bytes.end};
-    while (core.end > core.begin) {
-        size_t last = dstok__char_before(w->text, part.end, (size_t)core.end);
-        if (last < core.begin || !is_blank(&part, last, &width)) break;
-        core.end = last;
-    }
+    dstok_span core = {begin, before_blanks(&part, begin, part.end)};
     return core;
 }
 
@@ -54,13 +60,15 @@ static bool is_empty(const dstok_span *s) {
     return s->begin == s->end;
 }
 
-/* A word and the blanks before it; blanks at the end of the segment are a row. */
-static size_t word_end(const walk *w, size_t at) {
-    const uint8_t *text = w->text + w->begin;
-    size_t len = w->end - w->begin, end = at - w->begin, blanks = behind_blanks(w, at) - w->begin;
-    do end = dstok__next_word(text, len, end);
-    while (end < len && end <= blanks);
-    return w->begin + end;
+typedef size_t next_fn(const uint8_t *text, size_t len, size_t at);
+
+/* A part and the white space before it; at the end of the segment also the white space behind it. */
+static size_t part_end(const walk *w, size_t at, next_fn *next) {
+    size_t begin = behind_blanks(w, at);
+    if (begin == w->end) return w->end;
+    size_t end = w->begin + next(w->text + w->begin, w->end - w->begin, begin - w->begin);
+    if (behind_blanks(w, end) == w->end) return w->end;
+    return before_blanks(w, begin, end);
 }
 
 /* Tokens that share characters with the one that holds `at`; where none does, the next token's begin. */
@@ -83,18 +91,16 @@ static size_t token_end(const walk *w, size_t at, bool *is_gap) {
 }
 
 static size_t row_end(const walk *w, size_t at, bool *is_gap) {
-    const uint8_t *text = w->text + w->begin;
-    size_t len = w->end - w->begin, from = at - w->begin;
     *is_gap = false;
     switch (w->level) {
     case DSTOK_TRACE_TOKEN:
         return token_end(w, at, is_gap);
     case DSTOK_TRACE_WORD:
-        return word_end(w, at);
+        return part_end(w, at, dstok__next_word);
     case DSTOK_TRACE_SENTENCE:
-        return w->begin + dstok__next_sentence(text, len, from);
+        return part_end(w, at, dstok__next_sentence);
     case DSTOK_TRACE_PARAGRAPH:
-        return w->begin + dstok__next_paragraph(text, len, from);
+        return part_end(w, at, dstok__next_paragraph);
     default:
         return w->end;
     }

@@ -111,20 +111,36 @@ static bool is_white(size_t begin, size_t end) { /* gen_text has these blanks an
     return true;
 }
 
+static size_t skip_white(size_t at, size_t end) {
+    while (at < end) {
+        size_t k = 1;
+        while (k <= 3 && at + k <= end && !is_white(at, at + k)) k++;
+        if (k > 3 || at + k > end) break;
+        at += k;
+    }
+    return at;
+}
+
 static void part_starts(size_t begin, size_t end, int level) {
     static const int kinds[] = {0, DSTOK_BREAK_WORD, DSTOK_BREAK_SENTENCE, DSTOK_BREAK_PARAGRAPH};
-    dstok_span parts[MAX_TEXT];
-    size_t count = 0;
     memset(covered + begin, 1, end - begin);
     memset(starts + begin, 0, end - begin);
     starts[begin] = 1;
     if (level == DSTOK_TRACE_SOURCE) return;
-    CHECK_EQ(dstok_breaks(text + begin, end - begin, kinds[level], parts, MAX_TEXT, &count), DSTOK_OK);
-    for (size_t i = 0, row = begin; i < count; i++) {
-        size_t at = begin + (size_t)parts[i].begin;
-        if (level == DSTOK_TRACE_WORD && at > row && is_white(row, at)) continue;
+    for (size_t at = begin; at < end;) {
+        uint64_t next;
+        size_t part = skip_white(at, end);
+        if (part == end) return;
+        CHECK_EQ(dstok_break_next(text + part, end - part, 0, kinds[level], &next), DSTOK_OK);
+        at = part + (size_t)next;
+        if (skip_white(at, end) == end) return;
+        for (size_t cut = part + 1; cut <= at;
+             cut++) /* the first place behind which there is only white space */
+            if (is_white(cut, at)) {
+                at = cut;
+                break;
+            }
         starts[at] = 1;
-        row = at;
     }
 }
 

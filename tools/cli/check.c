@@ -54,6 +54,10 @@ static int has_texts(const struct cli_config *c) {
     return i < c->n_inputs || c->n_inputs == 0;
 }
 
+static int has_inputs(const struct cli_config *c) {
+    return c->segments == NULL;
+}
+
 /* An option that only has an effect together with others. */
 static const struct rule {
     const char *option;
@@ -82,6 +86,10 @@ static const struct rule {
     {"invalid", CLI_INSPECT, has_align_file, "is for --align-file"},
     {"recursive", CLI_INSPECT, has_fertility, "is for --fertility"},
     {"no-decompress", CLI_INSPECT, reads_files, "is for --fertility and --align-file"},
+    {"before", CLI_TRACE, has_inputs, "does not go with --segments"},
+    {"between", CLI_TRACE, has_inputs, "does not go with --segments"},
+    {"after", CLI_TRACE, has_inputs, "does not go with --segments"},
+    {"recursive", CLI_TRACE, has_inputs, "does not go with --segments"},
 };
 
 static int check_rules(const struct cli_config *c) {

@@ -13,6 +13,7 @@ static const char general[] =
     "  inspect   what a vocabulary holds; tokens under the characters of a text\n"
     "  train     make a vocabulary from texts\n"
     "  compile   any vocabulary as a .dstok file, which loads in milliseconds\n"
+    "  trace     scores of tokens traced back to the text\n"
     "  bench     how fast a vocabulary works on a text\n"
     "\n"
     "  dstok help VERB    options and examples of a verb\n"
@@ -108,6 +109,18 @@ static const char bench_examples[] = "  dstok bench -j 1 README.md\n"
                                      "  dstok bench --json -v tokenizer.json --threads 2 en.txt zh.txt\n"
                                      "  dstok bench --tier every README.md\n";
 
+static const char trace_text[] =
+    "usage: dstok trace --scores FILE [options] [INPUT...]\n"
+    "\n"
+    "Takes an attention mask or any scores, one for each token of the inputs in their order,\n"
+    "and shows which text they stand for: spans with their places in the files, and the sum\n"
+    "of their scores. Template text and padding count in the sums, and are not shown.\n";
+
+static const char trace_examples[] =
+    "  dstok trace --scores mask.npy prompt.txt\n"
+    "  dstok trace --scores attention.npy --rows mean --level sentence --top 5 a.txt b.txt\n"
+    "  dstok trace --scores s.json --before 'Context:\\n\\n' a.txt b.txt\n";
+
 void cli_help(struct cli_buf *out, unsigned verb_bit) {
     static const struct {
         unsigned bit;
@@ -116,7 +129,7 @@ void cli_help(struct cli_buf *out, unsigned verb_bit) {
         {CLI_ENCODE, encode_text, encode_examples}, {CLI_DECODE, decode_text, decode_examples},
         {CLI_COUNT, count_text, count_examples},    {CLI_INSPECT, inspect_text, inspect_examples},
         {CLI_TRAIN, train_text, train_examples},    {CLI_COMPILE, compile_text, compile_examples},
-        {CLI_BENCH, bench_text, bench_examples},
+        {CLI_BENCH, bench_text, bench_examples},    {CLI_TRACE, trace_text, trace_examples},
     };
     size_t i;
 

@@ -18,7 +18,7 @@ static const struct {
     {"encode", CLI_ENCODE, cli_encode}, {"decode", CLI_DECODE, cli_decode},
     {"count", CLI_COUNT, cli_count},    {"inspect", CLI_INSPECT, cli_inspect},
     {"train", CLI_TRAIN, cli_train},    {"compile", CLI_COMPILE, cli_compile},
-    {"bench", CLI_BENCH, cli_bench},
+    {"bench", CLI_BENCH, cli_bench},    {"trace", CLI_TRACE, cli_trace},
 };
 
 #define N_VERBS (sizeof verbs / sizeof *verbs)

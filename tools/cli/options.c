@@ -78,26 +78,44 @@ static int hex_digit(char d) {
     return at ? (int)(at - digits) : -1;
 }
 
-/* Separators know the escapes \n \t \r \0 \\ \xHH: a NUL cannot be given otherwise. */
-static const char *set_separator(struct cli_config *c, const char *value) {
+/* Separators, and texts of a template, know the escapes \n \t \r \0 \\ \xHH: a NUL cannot be given otherwise. */
+static const char *unescape(struct cli_buf *out, const char *value) {
     static const char from[] = "ntr0\\", to[] = "\n\t\r\0\\";
     const char *p, *at;
 
-    c->separator.n = 0;
+    out->n = 0;
     for (p = value; *p; p++) {
         if (*p != '\\') {
-            cli_buf_char(&c->separator, *p);
+            cli_buf_char(out, *p);
         } else if (p[1] == 'x' && hex_digit(p[2]) >= 0 && hex_digit(p[3]) >= 0) {
-            cli_buf_char(&c->separator, (char)(hex_digit(p[2]) << 4 | hex_digit(p[3])));
+            cli_buf_char(out, (char)(hex_digit(p[2]) << 4 | hex_digit(p[3])));
             p += 3;
         } else if (p[1] != '\0' && (at = strchr(from, p[1])) != NULL) {
-            cli_buf_char(&c->separator, to[at - from]);
+            cli_buf_char(out, to[at - from]);
             p++;
         } else {
             return "has an unknown escape; known are \\n \\t \\r \\0 \\\\ \\xHH";
         }
     }
-    return c->separator.n > 0 ? NULL : "must not be empty";
+    return NULL;
+}
+
+static const char *set_separator(struct cli_config *c, const char *value) {
+    const char *why = unescape(&c->separator, value);
+
+    return why == NULL && c->separator.n == 0 ? "must not be empty" : why;
+}
+
+static const char *set_before(struct cli_config *c, const char *value) {
+    return unescape(&c->before, value);
+}
+
+static const char *set_between(struct cli_config *c, const char *value) {
+    return unescape(&c->between, value);
+}
+
+static const char *set_after(struct cli_config *c, const char *value) {
+    return unescape(&c->after, value);
 }
 
 static const char *set_max_errors(struct cli_config *c, const char *value) {
@@ -213,13 +231,48 @@ static const struct option options[] = {
      "time for the repeated passes of one figure (default 500)", NULL},
     {"no-stages", 0, CLI_BENCH, FLAG, AT(no_stages), NULL,
      "without stages, spans and encoding without a cache", NULL},
+    {"scores", 0, CLI_TRACE, TEXT, AT(scores), "FILE|-",
+     "a score for each token: a .npy file, a JSON array, or a number a line", NULL},
+    {"rows", 0, CLI_TRACE, TEXT, AT(rows), "sum|mean|max|N",
+     "scores in rows (heads): what to make of them, or which row (from 0)", NULL},
+    {"pad", 0, CLI_TRACE, CHOICE, AT(pad), "none|left|right",
+     "where padding stands in scores that are more than the tokens (default none: that is an error)", NULL},
+    {"level", 0, CLI_TRACE, CHOICE, AT(level), "token|word|sentence|paragraph|source",
+     "what the scores are summed over (default token)", NULL},
+    {"by", 0, CLI_TRACE, CHOICE, AT(by), "sum|mean|max",
+     "what counts for --threshold, --top, colours and grep (default sum)", NULL},
+    {"threshold", 0, CLI_TRACE, TEXT, AT(threshold), "X", "only what has at least X (default: what is not 0)",
+     NULL},
+    {"top", 0, CLI_TRACE, NUMBER, AT(top), "K", "only the K largest", NULL},
+    {"join", 0, CLI_TRACE, CHOICE, AT(join), "auto|on|off",
+     "make one span of neighbours (default auto: tokens and words of a mask, or with --threshold)", NULL},
+    {"format", 0, CLI_TRACE, CHOICE, AT(format), "ansi|json|grep",
+     "the text in colours; an object a span and one of sums; or FILE:LINE:COLUMN: (default: ansi on a "
+     "terminal, else grep)",
+     NULL},
+    {"before", 0, CLI_TRACE, CALL, 0, "TEXT", "template text before the first input; knows \\n \\t \\0 \\xHH",
+     set_before},
+    {"between", 0, CLI_TRACE, CALL, 0, "TEXT", "template text between two inputs", set_between},
+    {"after", 0, CLI_TRACE, CALL, 0, "TEXT", "template text behind the last input", set_after},
+    {"segments", 0, CLI_TRACE, TEXT, AT(segments), "FILE|-",
+     "the prompt as lines of JSON, {\"role\":...,\"text\":...}, in place of inputs", NULL},
+    {"special", 0, CLI_TRACE, TEXT, AT(special), "MODE|LIST",
+     "control tokens in the inputs, as in encode (default safe); in template texts they count", NULL},
+    {"add-special", 0, CLI_TRACE, FLAG, AT(add_special), NULL, "as in encode", NULL},
+    {"invalid", 0, CLI_TRACE, CHOICE, AT(invalid), "error|replace|raw", "as in encode", NULL},
+    {"no-scanner", 0, CLI_TRACE, FLAG, AT(no_scanner), NULL,
+     "run the pattern as a regular expression; equal ids", NULL},
+    {"recursive", 0, CLI_TRACE, FLAG, AT(recursive), NULL, "take the files of folders, sorted", NULL},
+    {"no-decompress", 0, CLI_TRACE, FLAG, AT(no_decompress), NULL, "take packed data as it is", NULL},
+    {"threads", 'j', CLI_TRACE, NUMBER, AT(threads), "N", "taken and without effect: this runs on one thread",
+     NULL},
     {"quiet", 'q', CLI_ALL, FLAG, AT(is_quiet), NULL, "no notes on standard error", NULL},
-    {"progress", 0, CLI_ALL & ~CLI_COMPILE & ~CLI_INSPECT, CHOICE, AT(progress), "auto|plain|json|off",
-     "progress on standard error (default auto: when it is a terminal)", NULL},
+    {"progress", 0, CLI_ALL & ~CLI_COMPILE & ~CLI_INSPECT & ~CLI_TRACE, CHOICE, AT(progress),
+     "auto|plain|json|off", "progress on standard error (default auto: when it is a terminal)", NULL},
     {"progress", 0, CLI_INSPECT, CHOICE, AT(progress), "auto|plain|json|off",
      "progress of --fertility on standard error (default auto: when it is a terminal)", NULL},
-    {"progress", 0, CLI_COMPILE, CHOICE, AT(progress), "auto|plain|json|off", "taken and without effect",
-     NULL},
+    {"progress", 0, CLI_COMPILE | CLI_TRACE, CHOICE, AT(progress), "auto|plain|json|off",
+     "taken and without effect", NULL},
     {"help", 'h', CLI_ALL, FLAG, AT(help), NULL, "this text", NULL},
 };
 
@@ -275,13 +328,18 @@ size_t cli_distance(const char *a, size_t n, const char *b) {
     return row[m];
 }
 
+static int is_later(const char *name, size_t n) {
+    size_t i = 0;
+
+    while (i < sizeof later / sizeof *later && (strncmp(later[i], name, n) != 0 || later[i][n] != '\0')) i++;
+    return i < sizeof later / sizeof *later;
+}
+
 static int unknown_option(const struct cli_config *c, const char *name, size_t n) {
     const char *best = NULL;
     size_t i, least = 3;
 
-    for (i = 0; i < sizeof later / sizeof *later; i++)
-        if (strncmp(later[i], name, n) == 0 && later[i][n] == '\0')
-            return cli_usage(c->verb, "--%s is not in this version", later[i]);
+    if (is_later(name, n)) return cli_usage(c->verb, "--%.*s is not in this version", (int)n, name);
     for (i = 0; i < sizeof options / sizeof *options; i++)
         if ((options[i].verbs & c->verb_bit) && cli_distance(name, n, options[i].name) < least) {
             best = options[i].name;
@@ -357,7 +415,8 @@ static int long_option(struct cli_config *c, char **argv, int *i) {
     const struct option *o = find_name(name, n, c->verb_bit);
 
     if (o == NULL) return unknown_option(c, name, n);
-    if (!(o->verbs & c->verb_bit)) return not_of_verb(c, o);
+    if (!(o->verbs & c->verb_bit)) /* encode is yet to have some that other verbs have */
+        return c->verb_bit == CLI_ENCODE && is_later(name, n) ? unknown_option(c, name, n) : not_of_verb(c, o);
     if (o->kind == FLAG)
         return value ? cli_usage(c->verb, "--%s takes no value", o->name) : set_option(c, o, NULL);
     value = value ? value + 1 : argv[++*i];
@@ -393,6 +452,7 @@ static void set_defaults(struct cli_config *c) {
     c->max_record = INT32_MAX;
     c->weight = c->weight_unit = 1;
     c->budget = 500;
+    c->format = 3; /* chosen by where it goes */
 }
 
 int cli_parse(struct cli_config *c, int argc, char **argv) {
@@ -421,6 +481,9 @@ int cli_is_given(const struct cli_config *c, const char *name) {
 
 void cli_config_free(struct cli_config *c) {
     cli_buf_free(&c->separator);
+    cli_buf_free(&c->before);
+    cli_buf_free(&c->between);
+    cli_buf_free(&c->after);
     free(c->vocabs);
     free(c->inputs);
     free(c->given);

@@ -13,9 +13,10 @@ enum {
     CLI_TRAIN = 16,
     CLI_COMPILE = 32,
     CLI_BENCH = 64,
+    CLI_TRACE = 256,
     CLI_TEXTS = CLI_ENCODE | CLI_COUNT, /* verbs that turn texts into ids */
     CLI_EVERY = 31,                     /* verbs that read records or vocabularies */
-    CLI_ALL = 127
+    CLI_ALL = 127 | CLI_TRACE
 };
 
 enum { CLI_TEXT, CLI_LINES, CLI_JSONL }; /* --input-format */
@@ -69,6 +70,12 @@ struct cli_config {
     /* bench */
     int tier, clock, no_stages;
     uint64_t budget; /* ms */
+
+    /* trace */
+    const char *scores, *rows, *threshold, *segments;
+    struct cli_buf before, between, after; /* escapes resolved */
+    int level, format, by, pad, join;
+    uint64_t top;
 
     struct cli_input *inputs;
     size_t n_inputs;

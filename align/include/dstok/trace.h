@@ -15,10 +15,12 @@ extern "C" {
 #endif
 
 /** What a row is. Rows never cross the border of a segment, and parts are those of the segment alone: the text of
- *  a template changes no word or sentence of a source. */
+ *  a template changes no word or sentence of a source. White space is no part of words, sentences and
+ *  paragraphs: it goes with what follows, as it does in most tokens, at the end of the segment with what is before it,
+ *  and is a row only where there is nothing else. */
 enum {
     DSTOK_TRACE_TOKEN = 0,    /**< tokens, widened to whole characters; those that then overlap are one row */
-    DSTOK_TRACE_WORD = 1,     /**< words of UAX #29 with the white space before them; signs are words, too */
+    DSTOK_TRACE_WORD = 1,     /**< words of UAX #29; signs are words, too */
     DSTOK_TRACE_SENTENCE = 2, /**< sentences of UAX #29 */
     DSTOK_TRACE_PARAGRAPH = 3, /**< as DSTOK_BREAK_PARAGRAPH */
     DSTOK_TRACE_SOURCE = 4     /**< segments */
