@@ -6,7 +6,7 @@ import unittest
 
 from common import CliTest, END, ROOT, THE, has_default, small_vocabulary
 
-VERBS = ["encode", "decode", "count", "inspect", "train", "compile", "trace", "bench"]
+VERBS = ["encode", "decode", "count", "chunk", "inspect", "train", "compile", "trace", "bench"]
 
 
 class Options(CliTest):
@@ -35,7 +35,7 @@ class Options(CliTest):
 
     def test_help_names_no_later_verb(self):
         text = "".join(self.raw("help", *v).stdout.decode() for v in [[], *([v] for v in VERBS)])
-        self.assertNotRegex(text, r"(?m)^ +(chunk|verify|merge|stats|locate|--output-prefix)\b")
+        self.assertNotRegex(text, r"(?m)^ +(verify|merge|stats|locate|--output-prefix)\b")
 
     def test_no_arguments(self):
         result = self.raw()
@@ -43,7 +43,7 @@ class Options(CliTest):
         self.assertIn(b"usage: dstok VERB", result.stderr)
 
     def test_later_verbs(self):
-        for verb in ["chunk", "verify", "merge", "stats", "locate", "xy", "q", ""]:
+        for verb in ["verify", "merge", "stats", "locate", "xy", "q", ""]:
             for arguments in ([verb], ["help", verb]):
                 result = self.raw(*arguments)
                 self.assertEqual((result.returncode, result.stdout), (2, b""))

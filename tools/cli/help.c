@@ -10,6 +10,7 @@ static const char general[] =
     "  encode    text to ids\n"
     "  decode    ids to bytes\n"
     "  count     tokens, bytes and characters of each input\n"
+    "  chunk     texts cut into chunks of at most so many tokens, at ends of sentences\n"
     "  inspect   what a vocabulary holds; tokens under the characters of a text\n"
     "  train     make a vocabulary from texts\n"
     "  compile   any vocabulary as a .dstok file, which loads in milliseconds\n"
@@ -64,6 +65,22 @@ static const char count_text[] =
 static const char count_examples[] = "  dstok count README.md docs/cli.md\n"
                                      "  dstok count --recursive --json docs\n"
                                      "  printf 'one\\ntwo\\n' | dstok count --input-format lines -\n";
+
+static const char chunk_text[] =
+    "usage: dstok chunk [--max-tokens N] [options] [INPUT...]\n"
+    "\n"
+    "Cuts each record into chunks of at most N tokens, at the ends of sentences, lines or\n"
+    "paragraphs, and prints an object for each: {\"doc\":0,\"chunk\":0,\"byte\":[begin,end],\n"
+    "\"char\":[...],\"token\":[...],\"tokens\":N,\"border\":\"sentence\",\"forced\":false,\"text\":\"...\"}."
+    "\n"
+    "Without overlap the chunks are the text, byte for byte. \"forced\" tells of a chunk that\n"
+    "had no such end within N tokens.\n";
+
+static const char chunk_examples[] =
+    "  dstok chunk --max-tokens 64K book.txt\n"
+    "  dstok chunk --max-tokens 512 --overlap 2s --no-text README.md\n"
+    "  dstok chunk --max-tokens 128K --input-format jsonl --ids --no-text docs.jsonl\n"
+    "  dstok chunk --max-tokens 1000 --border paragraph --balance README.md\n";
 
 static const char inspect_text[] =
     "usage: dstok inspect [options] [FILE...]\n"
@@ -130,6 +147,7 @@ void cli_help(struct cli_buf *out, unsigned verb_bit) {
         {CLI_COUNT, count_text, count_examples},    {CLI_INSPECT, inspect_text, inspect_examples},
         {CLI_TRAIN, train_text, train_examples},    {CLI_COMPILE, compile_text, compile_examples},
         {CLI_BENCH, bench_text, bench_examples},    {CLI_TRACE, trace_text, trace_examples},
+        {CLI_CHUNK, chunk_text, chunk_examples},
     };
     size_t i;
 

@@ -19,6 +19,7 @@ static const struct {
     {"count", CLI_COUNT, cli_count},    {"inspect", CLI_INSPECT, cli_inspect},
     {"train", CLI_TRAIN, cli_train},    {"compile", CLI_COMPILE, cli_compile},
     {"bench", CLI_BENCH, cli_bench},    {"trace", CLI_TRACE, cli_trace},
+    {"chunk", CLI_CHUNK, cli_chunk},
 };
 
 #define N_VERBS (sizeof verbs / sizeof *verbs)

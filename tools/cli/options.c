@@ -123,6 +123,36 @@ static const char *set_max_errors(struct cli_config *c, const char *value) {
     return cli_number(value, strlen(value), &c->max_errors);
 }
 
+/* A number of tokens; K and M stand for 1,024 and 1,048,576 of them. */
+static const char *token_count(const char *value, size_t n, uint64_t *out) {
+    unsigned shift = n == 0                                       ? 0
+                     : value[n - 1] == 'K' || value[n - 1] == 'k' ? 10
+                     : value[n - 1] == 'M'                        ? 20
+                                                                  : 0;
+    const char *why = cli_number(value, shift > 0 ? n - 1 : n, out);
+
+    if (why != NULL) return why;
+    if (*out > UINT64_MAX >> shift) return "is too large";
+    *out <<= shift;
+    return NULL;
+}
+
+static const char *set_max_tokens(struct cli_config *c, const char *value) {
+    const char *why = token_count(value, strlen(value), &c->max_tokens);
+
+    return why != NULL ? why : c->max_tokens > 0 ? NULL : "must be at least 16";
+}
+
+/* N or Nt in tokens, Ns in sentences. */
+static const char *set_overlap(struct cli_config *c, const char *value) {
+    size_t n = strlen(value);
+    int in_sentences = n > 0 && value[n - 1] == 's',
+        has_unit = in_sentences || (n > 0 && value[n - 1] == 't');
+
+    c->overlap = c->overlap_sentences = 0;
+    return token_count(value, has_unit ? n - 1 : n, in_sentences ? &c->overlap_sentences : &c->overlap);
+}
+
 #define AT(field) offsetof(struct cli_config, field)
 
 static const struct option options[] = {
@@ -164,6 +194,22 @@ static const struct option options[] = {
      "with --json: unit of the spans (default byte); hf: as Hugging Face gives them, in code points", NULL},
     {"pieces", 0, CLI_ENCODE, FLAG, AT(pieces), NULL,
      "with --json the text of each token; else show the text cut up", NULL},
+    {"max-tokens", 0, CLI_CHUNK, CALL, 0, "N", "tokens of a chunk at most; knows 64K, 128K (default 64K)",
+     set_max_tokens},
+    {"min-tokens", 0, CLI_CHUNK, NUMBER, AT(min_tokens), "N",
+     "tokens of a chunk at least, where borders allow it", NULL},
+    {"border", 0, CLI_CHUNK, CHOICE, AT(border), "sentence|paragraph|line|token",
+     "where chunks end (default sentence)", NULL},
+    {"border-tokens", 0, CLI_CHUNK, CHOICE, AT(border_tokens), "slice|retokenize",
+     "ids of a chunk: those it has in the whole text, or those of its own text (default slice)", NULL},
+    {"mode", 0, CLI_CHUNK, CHOICE, AT(chunk_mode), "auto|prose|markdown|code",
+     "how borders are found (default auto: as the text looks)", NULL},
+    {"overlap", 0, CLI_CHUNK, CALL, 0, "N[t|s]",
+     "begin a chunk with up to N tokens, or with N sentences, of the one before", set_overlap},
+    {"balance", 0, CLI_CHUNK, FLAG, AT(balance), NULL, "make the last two chunks of a text about equal",
+     NULL},
+    {"no-text", 0, CLI_CHUNK, FLAG, AT(no_text), NULL, "without the text of the chunks", NULL},
+    {"ids", 0, CLI_CHUNK, FLAG, AT(show_ids), NULL, "with the ids of the chunks", NULL},
     {"input-format", 0, CLI_DECODE, CHOICE, AT(id_format), "ids|jsonl",
      "lines of numbers, or of JSON: an array, or an object with ids (default ids)", NULL},
     {"mode", 0, CLI_DECODE, CHOICE, AT(mode), "lossless|strict|replace|raw",
@@ -210,7 +256,8 @@ static const struct option options[] = {
      NULL},
     {"no-decompress", 0, CLI_EVERY | CLI_BENCH, FLAG, AT(no_decompress), NULL, "take packed data as it is",
      NULL},
-    {"json", 0, (CLI_EVERY & ~CLI_TRAIN) | CLI_BENCH, FLAG, AT(json), NULL, "one JSON object a line", NULL},
+    {"json", 0, (CLI_EVERY & ~CLI_TRAIN & ~CLI_CHUNK) | CLI_BENCH, FLAG, AT(json), NULL,
+     "one JSON object a line", NULL},
     {"threads", 'j', CLI_TEXTS | CLI_DECODE, NUMBER, AT(threads), "N",
      "threads (default: all cores); the output is the same. They share records, and encode and count also "
      "a large one",
@@ -278,8 +325,8 @@ static const struct option options[] = {
 
 /* Named in the contract, not built yet: a clear word instead of "unknown". */
 static const char *const later[] = {
-    "output-prefix", "format", "dtype",        "shard-size", "resume",  "seed", "shuffle",    "append-eod",
-    "max-memory",    "border", "pair-weights", "overlap",    "balance", "simd", "max-tokens", "border-tokens",
+    "output-prefix", "format",     "dtype",      "shard-size",   "resume", "seed",
+    "shuffle",       "append-eod", "max-memory", "pair-weights", "simd",
 };
 
 /* An option of the verb, else of another one; NULL: of none. */
@@ -416,7 +463,8 @@ static int long_option(struct cli_config *c, char **argv, int *i) {
 
     if (o == NULL) return unknown_option(c, name, n);
     if (!(o->verbs & c->verb_bit)) /* encode is yet to have some that other verbs have */
-        return c->verb_bit == CLI_ENCODE && is_later(name, n) ? unknown_option(c, name, n) : not_of_verb(c, o);
+        return c->verb_bit == CLI_ENCODE && is_later(name, n) ? unknown_option(c, name, n)
+                                                              : not_of_verb(c, o);
     if (o->kind == FLAG)
         return value ? cli_usage(c->verb, "--%s takes no value", o->name) : set_option(c, o, NULL);
     value = value ? value + 1 : argv[++*i];

@@ -13,10 +13,11 @@ enum {
     CLI_TRAIN = 16,
     CLI_COMPILE = 32,
     CLI_BENCH = 64,
+    CLI_CHUNK = 128,
     CLI_TRACE = 256,
-    CLI_TEXTS = CLI_ENCODE | CLI_COUNT, /* verbs that turn texts into ids */
-    CLI_EVERY = 31,                     /* verbs that read records or vocabularies */
-    CLI_ALL = 127 | CLI_TRACE
+    CLI_TEXTS = CLI_ENCODE | CLI_COUNT | CLI_CHUNK, /* verbs that turn texts into ids */
+    CLI_EVERY = 31 | CLI_CHUNK,                     /* verbs that read records or vocabularies */
+    CLI_ALL = 511
 };
 
 enum { CLI_TEXT, CLI_LINES, CLI_JSONL }; /* --input-format */
@@ -59,6 +60,9 @@ struct cli_config {
     int simd; /* DSTOK_SIMD_*; count, too */
     /* decode */
     int id_format, mode, skip_special;
+    /* chunk; 0: not given */
+    uint64_t max_tokens, min_tokens, overlap, overlap_sentences;
+    int border, border_tokens, chunk_mode, balance, no_text, show_ids;
     /* inspect */
     const char *align, *align_file, *token;
     int fertility;

@@ -16,6 +16,7 @@ int cli_train(struct cli_config *c);
 int cli_compile(struct cli_config *c);
 int cli_bench(struct cli_config *c);
 int cli_trace(struct cli_config *c);
+int cli_chunk(struct cli_config *c);
 
 /* ---- vocab.c */
 

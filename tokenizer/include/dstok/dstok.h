@@ -10,6 +10,7 @@
 #include <dstok/align.h>
 #include <dstok/map.h>
 #include <dstok/trace.h>
+#include <dstok/chunker.h>
 #include <dstok/jsonl.h>
 #include <dstok/trainer.h>
 
