@@ -72,16 +72,13 @@ static size_t part_end(const walk *w, size_t at, next_fn *next) {
 }
 
 /* Tokens that share characters with the one that holds `at`; where none does, the next token's begin. */
-static size_t token_end(const walk *w, size_t at, bool *is_gap) {
+static size_t token_end(const walk *w, size_t at) {
     const dstok_trace_input *in = w->in;
     size_t i = w->first, end;
     while (i < in->n && (is_empty(&in->spans[i]) || in->spans[i].end <= at)) i++;
-    *is_gap = i == in->n || dstok__char_of(w->text, in->len, (size_t)in->spans[i].begin) > at;
     if (i == in->n) return w->end;
-    if (*is_gap) {
-        end = dstok__char_of(w->text, in->len, (size_t)in->spans[i].begin);
-        return end < w->end ? end : w->end;
-    }
+    end = dstok__char_of(w->text, in->len, (size_t)in->spans[i].begin);
+    if (end > at) return end < w->end ? end : w->end; /* a gap */
     end = dstok__char_end(w->text, in->len, (size_t)in->spans[i].end);
     for (i++; i < in->n && in->spans[i].begin < end; i++) {
         size_t next = dstok__char_end(w->text, in->len, (size_t)in->spans[i].end);
@@ -90,11 +87,10 @@ static size_t token_end(const walk *w, size_t at, bool *is_gap) {
     return end < w->end ? end : w->end;
 }
 
-static size_t row_end(const walk *w, size_t at, bool *is_gap) {
-    *is_gap = false;
+static size_t row_end(const walk *w, size_t at) {
     switch (w->level) {
     case DSTOK_TRACE_TOKEN:
-        return token_end(w, at, is_gap);
+        return token_end(w, at);
     case DSTOK_TRACE_WORD:
         return part_end(w, at, dstok__next_word);
     case DSTOK_TRACE_SENTENCE:
@@ -143,13 +139,12 @@ typedef struct output {
 } output;
 
 static void trace_segment(walk *w, output *out) {
-    bool is_gap;
     for (size_t at = w->begin, end; at < w->end; at = end) {
-        end = row_end(w, at, &is_gap);
+        end = row_end(w, at);
         dstok_trace_row row;
         fill_row(w, at, end, &row);
-        /* a segment may end inside of a character, of which its token holds nothing on this side */
-        if (is_gap || (w->level == DSTOK_TRACE_TOKEN && row.weight <= 0)) continue;
+        /* a gap; or a segment that ends inside of a character, of which its token holds nothing on this side */
+        if (w->level == DSTOK_TRACE_TOKEN && row.weight <= 0) continue;
         if (out->n < out->cap) out->rows[out->n] = row;
         out->n++;
     }

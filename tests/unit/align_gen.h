@@ -34,8 +34,8 @@ static size_t make_spans(t_rng *rng, size_t len, dstok_span *spans, size_t max) 
     uint32_t step = 1 + t_below(rng, 12), shape = t_below(rng, 4);
     while (n < max) {
         uint32_t what = shape == 0 ? 9 : t_below(rng, 10);
-        if (what == 0 && begin <= end)
-            begin = end; /* zero width */
+        if (what == 0)
+            begin = end += t_below(rng, 3); /* zero width, also in a gap */
         else if (what == 1)
             end += t_below(rng, step + 1); /* overlap, or the same span */
         else {

@@ -12,11 +12,11 @@
 /* ---- the prompt */
 
 static void add_part(struct cli_tracing *t, size_t len, const char *name, uint32_t role, int special) {
-    size_t n = t->n_parts++, i, source = 0;
+    size_t n = t->n_parts++;
+    uint64_t source = n > 0 ? t->parts[n - 1].source + (t->parts[n - 1].name != NULL) : 0;
 
     t->segments = cli_realloc(t->segments, (n + 1) * sizeof *t->segments);
     t->parts = cli_realloc(t->parts, (n + 1) * sizeof *t->parts);
-    for (i = 0; i < n; i++) source += t->parts[i].name != NULL;
     memset(&t->segments[n], 0, sizeof t->segments[n]);
     memset(&t->parts[n], 0, sizeof t->parts[n]);
     t->segments[n].len = len;
