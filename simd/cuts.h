@@ -72,22 +72,23 @@ static inline uint32_t dstok__pair_hash(uint32_t left, uint32_t right) {
     return left * DSTOK__LEFT_FACTOR + right * DSTOK__RIGHT_FACTOR;
 }
 
-static inline bool dstok__has_pair(const uint64_t *bits, unsigned shift, uint32_t left, uint32_t right) {
+static inline unsigned dstok__has_pair(const uint64_t *bits, unsigned shift, uint32_t left, uint32_t right) {
     uint32_t bit = dstok__pair_hash(left, right) >> shift;
-    return bits[bit / 64] >> (bit % 64) & 1;
+    return (unsigned)(bits[bit / 64] >> (bit % 64)) & 1;
 }
 
 /* May some token hold two neighbours side by side, and not the whole of both? */
-static inline bool dstok__may_tear(const dstok__cuts *c, uint32_t left, uint32_t right) {
+static inline unsigned dstok__may_tear(const dstok__cuts *c, uint32_t left, uint32_t right) {
     uint32_t last = dstok__last_byte(left), first = right & 0xFF;
     const uint8_t *edges = dstok__edges(c);
     return dstok__has_pair(c->parts, 32 - DSTOK__PART_BITS, last, right) |
-           (first >= 0xC0 && (edges[dstok__first_edge(first)] & edges[dstok__last_edge(last)]) != 0);
+           (unsigned)(first >= 0xC0 &&
+                      (edges[dstok__first_edge(first)] & edges[dstok__last_edge(last)]) != 0);
 }
 
 /* May the vocabulary join two neighbours? */
 static inline bool dstok__may_join(const dstok__cuts *c, uint32_t left, uint32_t right) {
-    return dstok__has_pair(c->pairs, c->shift, left, right) | dstok__may_tear(c, left, right);
+    return (dstok__has_pair(c->pairs, c->shift, left, right) | dstok__may_tear(c, left, right)) != 0;
 }
 
 /* For bytes that are no UTF-8: bit left << 8 | right of so many words, where some token holds these two bytes
