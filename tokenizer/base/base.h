@@ -31,10 +31,10 @@ void *dstok__alloc(const dstok_alloc *al, size_t n);                    /* n may
 void *dstok__alloc_array(const dstok_alloc *al, size_t n, size_t elem); /* NULL on overflow */
 void *dstok__alloc_zeroed(const dstok_alloc *al, size_t n, size_t elem);
 
-/* A hint for memory p[0, n) that is met at random: fewer, larger pages save most of the walks through page tables, and
- * most of the faults at first. To be given before it is touched (pages.c). */
+/* Zeroed memory that will be met at random, in large pages as far as possible: that saves most of the walks through page
+ * tables, and most of the faults at first (pages.c). NULL as dstok__alloc. */
 #define DSTOK__LARGE_PAGE ((size_t)2 << 20)
-void dstok__want_large_pages(void *p, size_t n);
+void *dstok__alloc_large(const dstok_alloc *al, size_t n);
 
 void dstok__free(const dstok_alloc *al, void *p, size_t n); /* p may be NULL */
 

@@ -343,9 +343,8 @@ static dstok_status assemble(dstok__build *b, uint8_t **block, size_t *n) {
         at += b->sections[i].len;
     }
     b->head.size = at;
-    uint8_t *out = dstok__alloc_zeroed(b->al, at, 1);
+    uint8_t *out = dstok__alloc_large(b->al, at);
     if (out == NULL) return DSTOK_E_NOMEM;
-    dstok__want_large_pages(out, at);
     for (unsigned i = 0; i < DSTOK__N_SECTIONS; i++) {
         if (b->sections[i].len > 0)
             memcpy(out + b->head.sections[i].at, b->sections[i].data, b->sections[i].len);

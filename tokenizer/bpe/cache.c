@@ -63,9 +63,7 @@ static void move_slots(const dstok__cache *c, dstok__cached *slots, unsigned bit
 
 static dstok__cached *slots_in(void *block, unsigned bits) {
     size_t align = alignment(bits);
-    void *slots = (void *)(((uintptr_t)block + align - 1) & ~(uintptr_t)(align - 1));
-    dstok__want_large_pages(slots, sizeof(dstok__cached) << bits);
-    return slots;
+    return (void *)(((uintptr_t)block + align - 1) & ~(uintptr_t)(align - 1));
 }
 
 void dstok__cache_grow(dstok__cache *c) {
@@ -74,7 +72,7 @@ void dstok__cache_grow(dstok__cache *c) {
         return;
     unsigned bits = c->slots == NULL ? FIRST_BITS : c->bits + 4 < c->max_bits ? c->bits + 4 : c->max_bits;
     size_t pool_cap = c->max_pool >> (c->max_bits - bits);
-    void *block = dstok__alloc_zeroed(c->al, block_size(bits), 1);
+    void *block = dstok__alloc_large(c->al, block_size(bits));
     uint32_t *pool = dstok__alloc_array(c->al, pool_cap, sizeof *pool);
     if (block == NULL || pool == NULL) {
         dstok__free(c->al, block, block_size(bits));
