@@ -31,8 +31,8 @@ void *dstok__alloc(const dstok_alloc *al, size_t n);                    /* n may
 void *dstok__alloc_array(const dstok_alloc *al, size_t n, size_t elem); /* NULL on overflow */
 void *dstok__alloc_zeroed(const dstok_alloc *al, size_t n, size_t elem);
 
-/* Zeroed memory that will be met at random, in large pages as far as possible: that saves most of the walks through page
- * tables, and most of the faults at first (pages.c). NULL as dstok__alloc. */
+/* Zeroed memory that will be met at random, in large pages as far as possible: that saves most of the walks
+ * through page tables, and most of the faults at first (pages.c). NULL as dstok__alloc. */
 #define DSTOK__LARGE_PAGE ((size_t)2 << 20)
 void *dstok__alloc_large(const dstok_alloc *al, size_t n);
 

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 
 #if defined __linux__ && defined MADV_HUGEPAGE
-/* n >= DSTOK__LARGE_PAGE bytes of malloc's. Pages that were in use before stay small, so they are given back first; being
- * anonymous memory they come back zeroed. */
+/* n >= DSTOK__LARGE_PAGE bytes of malloc's. Pages that were in use before stay small, so they are given
+ * back first; being anonymous memory they come back zeroed. */
 static void *large(size_t n) {
     size_t whole = n / DSTOK__LARGE_PAGE * DSTOK__LARGE_PAGE;
     void *p;
