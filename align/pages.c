@@ -17,7 +17,7 @@ uint32_t dstok__before(const uint8_t *text, uint64_t at) {
 void dstok__pages_init(dstok__pages *p, const dstok__simd *simd, const void *text, size_t len, int unit,
                        int with_lines) {
     p->simd = simd;
-    p->text = text;
+    p->text = len == 0 ? (const uint8_t *)"" : text; /* that may be NULL */
     p->len = len;
     p->unit = unit;
     p->with_lines = with_lines;

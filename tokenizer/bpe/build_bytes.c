@@ -42,9 +42,12 @@ dstok_status dstok__build_bytes(dstok__build *b, const dstok__pair *slots, size_
     DSTOK_TRY(dstok__build_zeroed(b, DSTOK__S_BYTE_PAIRS, n, sizeof(int32_t)));
     int32_t *of_bytes = (int32_t *)(void *)b->sections[DSTOK__S_BYTE_PAIRS].data;
     uint32_t *ranks = dstok__alloc_array(b->al, room, sizeof *ranks);
-    least l = {ranks, ranks + n, ranks + 2 * n, dstok__alloc_zeroed(b->al, n, sizeof *l.pairs)};
+    least l = {.pairs = dstok__alloc_zeroed(b->al, n, sizeof *l.pairs)};
     bool fits = ranks != NULL && l.pairs != NULL;
     if (fits) {
+        l.before = ranks;
+        l.behind = ranks + n;
+        l.of = ranks + 2 * n;
         for (size_t i = 0; i < room; i++) ranks[i] = DSTOK__NO_RANK;
         for (size_t i = 0; i < cap; i++)
             if (slots[i].rank != DSTOK__NO_RANK) note_pair(b, &l, &slots[i]);
