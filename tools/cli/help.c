@@ -70,9 +70,9 @@ static const char chunk_text[] =
     "usage: dstok chunk [--max-tokens N] [options] [INPUT...]\n"
     "\n"
     "Cuts each record into chunks of at most N tokens, at the ends of sentences, lines or\n"
-    "paragraphs, and prints an object for each: {\"doc\":0,\"chunk\":0,\"byte\":[begin,end],\n"
-    "\"char\":[...],\"token\":[...],\"tokens\":N,\"border\":\"sentence\",\"forced\":false,\"text\":\"...\"}."
-    "\n"
+    "paragraphs, and prints an object for each: {\"doc\": 0, \"chunk\": 0, \"byte\":\n"
+    "[begin, end], \"char\": [...], \"token\": [...], \"tokens\": N, \"border\":\n"
+    "\"sentence\", \"forced\": false, \"text\": \"...\"}.\n"
     "Without overlap the chunks are the text, byte for byte. \"forced\" tells of a chunk that\n"
     "had no such end within N tokens.\n";
 
