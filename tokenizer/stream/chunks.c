@@ -49,7 +49,7 @@ static dstok__cut_window window_of(const dstok_chunker *c, size_t low, size_t hi
         .level = c->o.border,
         .inside_tokens = c->again != NULL,
     };
-    if (c->mode == DSTOK__MODE_MARKDOWN)
+    if (c->mode == DSTOK__MODE_MARKDOWN && c->fences.n > 0)
         w.fences = (dstok__fences){c->fences.spans + c->fences.head, c->fences.n};
     return w;
 }

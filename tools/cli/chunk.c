@@ -214,10 +214,12 @@ static void put_head(const struct cli_run *run, const struct cli_record *rec, st
 
 static int commit(struct cli_run *run, struct cli_record *rec) {
     struct cli_buf head = {0};
-    const char *p = rec->out.p, *end = p + rec->out.n;
+    const char *p, *end;
     int rc = cli_record_report(run, rec);
 
-    if (rec->state == CLI_RECORD_BAD) return rc;
+    if (rec->state == CLI_RECORD_BAD || rec->out.n == 0) return rc;
+    p = rec->out.p;
+    end = p + rec->out.n;
     put_head(run, rec, &head);
     while (p < end && rc == 0) {
         const char *next = (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
@@ -228,6 +230,13 @@ static int commit(struct cli_run *run, struct cli_record *rec) {
     }
     cli_buf_free(&head);
     return rc;
+}
+
+static void end(struct cli_run *run) {
+    struct chunking *k = run->context;
+
+    free_workers(k->idle[0]);
+    free_workers(k->idle[1]);
 }
 
 /* ---- what was done */
@@ -282,11 +291,10 @@ int cli_chunk(struct cli_config *c) {
     (void)pthread_mutex_init(&k.lock, NULL);
     run.work = work;
     run.commit = commit;
+    run.end = end;
     run.context = &k;
     rc = cli_run_texts(c, &run);
     if (rc == 0 || rc == CLI_SKIPPED) tell(&k, c->max_tokens ? c->max_tokens : 65536);
-    free_workers(k.idle[0]);
-    free_workers(k.idle[1]);
     free(k.us);
     (void)pthread_mutex_destroy(&k.lock);
     cli_files_free(&run.files);

@@ -49,6 +49,8 @@ struct cli_run {
     void (*work)(const struct cli_run *run, dstok_encoder *enc, struct cli_record *rec);
     /* Called in the order of the records. Returns 0, or the exit code to stop with. */
     int (*commit)(struct cli_run *run, struct cli_record *rec);
+    /* Called once after the last record, or NULL: what the verb made of tok goes before tok does. */
+    void (*end)(struct cli_run *run);
     /* totals, for notes and progress */
     uint64_t n_records, n_bad, n_mended, n_tokens, n_bytes;
     struct cli_crew *crew; /* the threads */

@@ -264,6 +264,7 @@ int cli_run_texts(struct cli_config *c, struct cli_run *run) {
         run->tok = tok;
         run->encode = &options;
         rc = run_open(run);
+        if (run->end != NULL) run->end(run);
     }
     free(allowed);
     dstok_tokenizer_free(tok);

@@ -344,15 +344,16 @@ static void select_rows(struct cli_tracing *t, const double *scores) {
 
 static int show(struct cli_tracing *t, const struct cli_scores *s, size_t first) {
     struct cli_buf out = {0};
+    const double *scores = s->columns > 0 ? s->p + first : NULL; /* of t->tokens */
     size_t i;
-    int rc = trace(t, s->p + first, t->config->level);
+    int rc = trace(t, scores, t->config->level);
 
     if (rc) return rc;
     for (i = 0; i < s->columns; i++)
         if (i < first || i >= first + t->tokens.n) t->padding += s->p[i];
     t->n_scores = s->columns;
     add_up(t);
-    select_rows(t, s->p + first);
+    select_rows(t, scores);
     cli_trace_print(t, &out);
     rc = cli_out_buf(&out);
     if (rc == 0 && t->config->format != CLI_TRACE_JSON) cli_trace_note(t);
