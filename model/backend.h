@@ -34,8 +34,7 @@ typedef struct dsx__backend_options {
 } dsx__backend_options;
 
 /* Keys and values of a session: pages of DSX__PAGE tokens, all layers in one page. For layer l a page has, at
- * l * layer_reals: keys [n_kv_heads][key_dim][DSX__PAGE], then values [n_kv_heads][DSX__PAGE][value_dim]. With
- * shared_value (MLA) there are no values: they are the first value_dim numbers of each key, stored a second time. */
+ * l * dsx__kv_layer_reals: keys [n_kv_heads][key_dim][DSX__PAGE], then values [n_kv_heads][DSX__PAGE][value_dim]. */
 #define DSX__PAGE 64u
 typedef struct dsx__kv_shape {
     uint32_t n_layers, n_kv_heads, key_dim, value_dim;
@@ -73,10 +72,11 @@ typedef struct dsx__backend_ops {
     void (*read)(void *be, const dsx__real *p, size_t n, double *out); /* to the host */
     void (*write)(void *be, dsx__real *p, size_t n, const double *in);
 
-    /* ---- weights. quantise: keep applies, else it is kept exactly (embeddings, norms, routers). data of the part stays
-     * mapped while the matrix lives. bytes: what it takes beside the mapped file. */
+    /* ---- weights. quantise: options.keep applies, else it is kept exactly (embeddings, norms, routers). data of the
+     * part stays mapped while the matrix lives. bytes: what it takes beside the mapped file */
     dstok_status (*load)(void *be, const dsx__part *part, bool quantise, dsx__matrix **out, dstok_error *err);
     void (*unload)(void *be, dsx__matrix *m);
+    uint64_t (*bytes)(const dsx__matrix *m);
 
     /* ---- rows */
     void (*embed)(void *be, const dsx__matrix *m, const uint32_t *ids, size_t n,

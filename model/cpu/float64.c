@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* The backend that the others are compared with: double, plain loops, one row after the other. This is the definition of
+ * what each entry of dsx__backend_ops does; it is slow. */
+#include "backend.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define R(p)  ((double *)(p))
+#define CR(p) ((const double *)(p))
+
+struct dsx__matrix {
+    dsx__part part;
+    uint64_t row_bytes;
+    float *row; /* scratch: a row as float; the values of the file are those of float */
+};
+
+/* One thread at a time: the scratch row belongs to the matrix. */
+static dstok_status f64_open(const dsx__backend_options *options, void **be, dstok_error *err) {
+    (void)options;
+    (void)err;
+    *be = NULL;
+    return DSTOK_OK;
+}
+
+static void f64_close(void *be) {
+    (void)be;
+}
+
+static dsx__real *f64_alloc(void *be, size_t n) {
+    (void)be;
+    return calloc(n > 0 ? n : 1, sizeof(double));
+}
+
+static void f64_free(void *be, dsx__real *p, size_t n) {
+    (void)be;
+    (void)n;
+    free(p);
+}
+
+static dsx__real *f64_at(dsx__real *p, size_t n) {
+    return (dsx__real *)(R(p) + n);
+}
+
+static void f64_read(void *be, const dsx__real *p, size_t n, double *out) {
+    (void)be;
+    memcpy(out, p, n * sizeof *out);
+}
+
+static void f64_write(void *be, dsx__real *p, size_t n, const double *in) {
+    (void)be;
+    memcpy(p, in, n * sizeof *in);
+}
+
+/* ---- weights */
+
+static dstok_status f64_load(void *be, const dsx__part *part, bool quantise, dsx__matrix **out,
+                             dstok_error *err) {
+    dsx__matrix *m = calloc(1, sizeof *m);
+
+    (void)be;
+    (void)quantise;
+    (void)err;
+    if (m == NULL) return DSTOK_E_NOMEM;
+    m->part = *part;
+    m->row_bytes = dsx__row_bytes(part->format, part->columns);
+    m->row = malloc(part->columns * sizeof *m->row);
+    if (m->row == NULL) {
+        free(m);
+        return DSTOK_E_NOMEM;
+    }
+    *out = m;
+    return DSTOK_OK;
+}
+
+static void f64_unload(void *be, dsx__matrix *m) {
+    (void)be;
+    if (m == NULL) return;
+    free(m->row);
+    free(m);
+}
+
+static uint64_t f64_bytes(const dsx__matrix *m) {
+    return m->part.columns * sizeof *m->row;
+}
+
+static const float *row_of(const dsx__matrix *m, uint64_t i) {
+    dsx__to_float(m->part.format, m->part.data + i * m->row_bytes, m->part.columns, m->row);
+    return m->row;
+}
+
+static double dot(const double *x, const float *w, uint64_t n) {
+    double sum = 0;
+
+    for (uint64_t k = 0; k < n; k++) sum += x[k] * (double)w[k];
+    return sum;
+}
+
+/* ---- rows */
+
+static void f64_embed(void *be, const dsx__matrix *m, const uint32_t *ids, size_t n, dsx__real *out) {
+    (void)be;
+    for (size_t i = 0; i < n; i++) {
+        const float *w = row_of(m, ids[i]);
+
+        for (uint64_t k = 0; k < m->part.columns; k++) R(out)[i * m->part.columns + k] = (double)w[k];
+    }
+}
+
+static void f64_norm(void *be, const dsx__real *x, size_t n, uint32_t width, uint32_t stride,
+                     const dsx__matrix *m, double eps, dsx__real *out, uint32_t out_stride) {
+    const float *w = row_of(m, 0);
+
+    (void)be;
+    for (size_t i = 0; i < n; i++) {
+        const double *in = CR(x) + i * stride;
+        double sum = 0;
+
+        for (uint32_t k = 0; k < width; k++) sum += in[k] * in[k];
+        for (uint32_t k = 0; k < width; k++)
+            R(out)[i * out_stride + k] = in[k] / sqrt(sum / width + eps) * (double)w[k];
+    }
+}
+
+static void f64_linear(void *be, const dsx__matrix *m, const dsx__matrix *bias, const dsx__real *x, size_t n,
+                       dsx__real *out, bool add) {
+    uint64_t rows = m->part.rows, columns = m->part.columns;
+    const float *b = bias != NULL ? row_of(bias, 0) : NULL;
+
+    (void)be;
+    for (uint64_t j = 0; j < rows; j++) {
+        const float *w = row_of(m, j);
+
+        for (size_t i = 0; i < n; i++) {
+            double y = dot(CR(x) + i * columns, w, columns) + (b != NULL ? (double)b[j] : 0);
+            double *to = R(out) + i * rows + j;
+
+            *to = add ? *to + y : y;
+        }
+    }
+}
+
+static void f64_linear_heads(void *be, const dsx__matrix *m, uint32_t n_heads, uint32_t block, uint32_t from,
+                             uint32_t rows, bool transposed, const dsx__real *x, uint32_t x_stride, size_t n,
+                             dsx__real *out, uint32_t out_stride) {
+    uint64_t columns = m->part.columns;
+
+    (void)be;
+    for (uint32_t h = 0; h < n_heads; h++) {
+        for (size_t i = 0; transposed && i < n; i++)
+            memset(R(out) + (i * n_heads + h) * out_stride, 0, columns * sizeof(double));
+        for (uint32_t r = 0; r < rows; r++) {
+            const float *w = row_of(m, (uint64_t)h * block + from + r);
+
+            for (size_t i = 0; i < n; i++) {
+                const double *in = CR(x) + (i * n_heads + h) * x_stride;
+                double *to = R(out) + (i * n_heads + h) * out_stride;
+
+                if (!transposed)
+                    to[r] = dot(in, w, columns);
+                else
+                    for (uint64_t k = 0; k < columns; k++) to[k] += in[r] * (double)w[k];
+            }
+        }
+    }
+}
+
+static void f64_rotate(void *be, const dsx__rotation *r, dsx__real *x, size_t n, uint32_t stride,
+                       uint32_t n_heads, uint32_t head_stride, uint32_t offset) {
+    uint32_t half = r->dims / 2, gap = r->interleaved ? 1 : half, step = r->interleaved ? 2 : 1;
+
+    (void)be;
+    for (size_t i = 0; i < n; i++) {
+        const double *c = r->cosine + i * half, *s = r->sine + i * half;
+
+        for (uint32_t h = 0; h < n_heads; h++) {
+            double *head = R(x) + i * stride + h * head_stride + offset;
+
+            for (uint32_t k = 0; k < half; k++) {
+                double a = head[k * step], b = head[k * step + gap];
+
+                head[k * step] = a * c[k] - b * s[k];
+                head[k * step + gap] = b * c[k] + a * s[k];
+            }
+        }
+    }
+}
+
+static void f64_swiglu(void *be, dsx__real *gate, const dsx__real *up, size_t n, uint32_t width) {
+    (void)be;
+    for (size_t i = 0; i < n * width; i++) R(gate)[i] = R(gate)[i] / (1 + exp(-R(gate)[i])) * CR(up)[i];
+}
+
+static void f64_copy(void *be, const dsx__real *x, size_t n, uint32_t width, uint32_t stride, dsx__real *out,
+                     uint32_t out_stride) {
+    (void)be;
+    for (size_t i = 0; i < n; i++)
+        memmove(R(out) + i * out_stride, CR(x) + i * stride, width * sizeof(double));
+}
+
+static void f64_gather(void *be, const dsx__real *x, const uint32_t *index, size_t n, uint32_t width,
+                       dsx__real *out) {
+    (void)be;
+    for (size_t i = 0; i < n; i++)
+        memcpy(R(out) + i * width, CR(x) + (size_t)index[i] * width, width * sizeof(double));
+}
+
+static void f64_scatter_add(void *be, const dsx__real *x, const uint32_t *index, const double *weight,
+                            size_t n, uint32_t width, dsx__real *out) {
+    (void)be;
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < width; k++)
+            R(out)[(size_t)index[i] * width + k] += weight[i] * CR(x)[i * width + k];
+}
+
+/* ---- attention */
+
+static double *keys_of(const dsx__attention *a, uint64_t page, uint32_t kv_head) {
+    const dsx__kv_shape *s = a->shape;
+
+    return R(a->pages[page]) + a->layer * dsx__kv_layer_reals(s) + (size_t)kv_head * s->key_dim * DSX__PAGE;
+}
+
+static double *values_of(const dsx__attention *a, uint64_t page, uint32_t kv_head) {
+    const dsx__kv_shape *s = a->shape;
+
+    return R(a->pages[page]) + a->layer * dsx__kv_layer_reals(s) +
+           (size_t)s->n_kv_heads * s->key_dim * DSX__PAGE + (size_t)kv_head * s->value_dim * DSX__PAGE;
+}
+
+static void f64_kv_write(void *be, const dsx__attention *a, const dsx__real *k, const dsx__real *v,
+                         size_t n) {
+    const dsx__kv_shape *s = a->shape;
+
+    (void)be;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t page = (a->first + i) / DSX__PAGE, slot = (a->first + i) % DSX__PAGE;
+
+        for (uint32_t h = 0; h < s->n_kv_heads; h++) {
+            double *keys = keys_of(a, page, h), *values = values_of(a, page, h);
+
+            for (uint32_t d = 0; d < s->key_dim; d++)
+                keys[d * DSX__PAGE + slot] = CR(k)[(i * s->n_kv_heads + h) * s->key_dim + d];
+            for (uint32_t d = 0; d < s->value_dim; d++)
+                values[slot * s->value_dim + d] = CR(v)[(i * s->n_kv_heads + h) * s->value_dim + d];
+        }
+    }
+}
+
+static double score(const dsx__attention *a, const double *q, uint32_t kv_head, uint64_t at) {
+    const double *keys = keys_of(a, at / DSX__PAGE, kv_head) + at % DSX__PAGE;
+    double sum = 0;
+
+    for (uint32_t d = 0; d < a->shape->key_dim; d++) sum += q[d] * keys[d * DSX__PAGE];
+    return sum * a->scale;
+}
+
+/* One head of one row: the greatest score first, then sums against it. */
+static void attend_head(const dsx__attention *a, const double *q, uint32_t head, uint64_t position,
+                        double *out) {
+    uint32_t kv_head = head / (a->n_heads / a->shape->n_kv_heads), value_dim = a->shape->value_dim;
+    uint64_t from = a->window > 0 && position >= a->window ? position - a->window + 1 : 0;
+    double slope = a->alibi * exp2(-8.0 * (head + 1) / a->n_heads), max = -INFINITY, sum = 0;
+
+    for (uint64_t at = from; at <= position; at++)
+        max = fmax(max, score(a, q, kv_head, at) - slope * (double)(position - at));
+    memset(out, 0, value_dim * sizeof *out);
+    for (uint64_t at = from; at <= position; at++) {
+        double p = exp(score(a, q, kv_head, at) - slope * (double)(position - at) - max);
+        const double *v = values_of(a, at / DSX__PAGE, kv_head) + at % DSX__PAGE * value_dim;
+
+        sum += p;
+        for (uint32_t d = 0; d < value_dim; d++) out[d] += p * v[d];
+    }
+    for (uint32_t d = 0; d < value_dim; d++) out[d] /= sum;
+}
+
+static void f64_attend(void *be, const dsx__attention *a, const dsx__real *q, size_t n, dsx__real *out) {
+    (void)be;
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t h = 0; h < a->n_heads; h++)
+            attend_head(a, CR(q) + (i * a->n_heads + h) * a->shape->key_dim, h, a->first + i,
+                        R(out) + (i * a->n_heads + h) * a->shape->value_dim);
+}
+
+/* ---- the head */
+
+static void f64_log_probs(void *be, const dsx__matrix *head, const dsx__real *x, size_t n,
+                          const uint32_t *targets, double *out, double *lse) {
+    uint64_t columns = head->part.columns;
+
+    (void)be;
+    for (size_t i = 0; i < n; i++) {
+        double max = -INFINITY, sum = 0, target = 0;
+
+        for (uint64_t j = 0; j < head->part.rows; j++) {
+            double y = dot(CR(x) + i * columns, row_of(head, j), columns);
+
+            if (j == targets[i]) target = y;
+            if (y > max) {
+                sum *= exp(max - y);
+                max = y;
+            }
+            sum += exp(y - max);
+        }
+        out[i] = target - max - log(sum);
+        if (lse != NULL) lse[i] = max + log(sum);
+    }
+}
+
+const dsx__backend_ops dsx__backend_float64 = {
+    .name = "float64",
+    .real_bytes = sizeof(double),
+    .open = f64_open,
+    .close = f64_close,
+    .alloc = f64_alloc,
+    .free = f64_free,
+    .at = f64_at,
+    .read = f64_read,
+    .write = f64_write,
+    .load = f64_load,
+    .unload = f64_unload,
+    .bytes = f64_bytes,
+    .embed = f64_embed,
+    .norm = f64_norm,
+    .linear = f64_linear,
+    .linear_heads = f64_linear_heads,
+    .rotate = f64_rotate,
+    .swiglu = f64_swiglu,
+    .copy = f64_copy,
+    .gather = f64_gather,
+    .scatter_add = f64_scatter_add,
+    .kv_write = f64_kv_write,
+    .attend = f64_attend,
+    .log_probs = f64_log_probs,
+};
