@@ -10,13 +10,12 @@
 #define R(p)  ((double *)(p))
 #define CR(p) ((const double *)(p))
 
+/* Values of files are those of float, whatever the format. */
 struct dsx__matrix {
-    dsx__part part;
-    uint64_t row_bytes;
-    float *row; /* scratch: a row as float; the values of the file are those of float */
+    uint64_t rows, columns;
+    float w[]; /* [rows][columns] */
 };
 
-/* One thread at a time: the scratch row belongs to the matrix. */
 static dstok_status f64_open(const dsx__backend_options *options, void **be, dstok_error *err) {
     (void)options;
     (void)err;
@@ -57,37 +56,32 @@ static void f64_write(void *be, dsx__real *p, size_t n, const double *in) {
 
 static dstok_status f64_load(void *be, const dsx__part *part, bool quantise, dsx__matrix **out,
                              dstok_error *err) {
-    dsx__matrix *m = calloc(1, sizeof *m);
+    uint64_t row_bytes = dsx__row_bytes(part->format, part->columns), n = part->rows * part->columns;
+    dsx__matrix *m = n < SIZE_MAX / 8 ? malloc(sizeof *m + (size_t)n * sizeof *m->w) : NULL;
 
     (void)be;
     (void)quantise;
     (void)err;
     if (m == NULL) return DSTOK_E_NOMEM;
-    m->part = *part;
-    m->row_bytes = dsx__row_bytes(part->format, part->columns);
-    m->row = malloc(part->columns * sizeof *m->row);
-    if (m->row == NULL) {
-        free(m);
-        return DSTOK_E_NOMEM;
-    }
+    m->rows = part->rows;
+    m->columns = part->columns;
+    for (uint64_t i = 0; i < m->rows; i++)
+        dsx__to_float(part->format, part->data + i * row_bytes, m->columns, m->w + i * m->columns);
     *out = m;
     return DSTOK_OK;
 }
 
 static void f64_unload(void *be, dsx__matrix *m) {
     (void)be;
-    if (m == NULL) return;
-    free(m->row);
     free(m);
 }
 
 static uint64_t f64_bytes(const dsx__matrix *m) {
-    return m->part.columns * sizeof *m->row;
+    return m->rows * m->columns * sizeof *m->w;
 }
 
 static const float *row_of(const dsx__matrix *m, uint64_t i) {
-    dsx__to_float(m->part.format, m->part.data + i * m->row_bytes, m->part.columns, m->row);
-    return m->row;
+    return m->w + i * m->columns;
 }
 
 static double dot(const double *x, const float *w, uint64_t n) {
@@ -104,7 +98,7 @@ static void f64_embed(void *be, const dsx__matrix *m, const uint32_t *ids, size_
     for (size_t i = 0; i < n; i++) {
         const float *w = row_of(m, ids[i]);
 
-        for (uint64_t k = 0; k < m->part.columns; k++) R(out)[i * m->part.columns + k] = (double)w[k];
+        for (uint64_t k = 0; k < m->columns; k++) R(out)[i * m->columns + k] = (double)w[k];
     }
 }
 
@@ -125,7 +119,7 @@ static void f64_norm(void *be, const dsx__real *x, size_t n, uint32_t width, uin
 
 static void f64_linear(void *be, const dsx__matrix *m, const dsx__matrix *bias, const dsx__real *x, size_t n,
                        dsx__real *out, bool add) {
-    uint64_t rows = m->part.rows, columns = m->part.columns;
+    uint64_t rows = m->rows, columns = m->columns;
     const float *b = bias != NULL ? row_of(bias, 0) : NULL;
 
     (void)be;
@@ -144,7 +138,7 @@ static void f64_linear(void *be, const dsx__matrix *m, const dsx__matrix *bias, 
 static void f64_linear_heads(void *be, const dsx__matrix *m, uint32_t n_heads, uint32_t block, uint32_t from,
                              uint32_t rows, bool transposed, const dsx__real *x, uint32_t x_stride, size_t n,
                              dsx__real *out, uint32_t out_stride) {
-    uint64_t columns = m->part.columns;
+    uint64_t columns = m->columns;
 
     (void)be;
     for (uint32_t h = 0; h < n_heads; h++) {
@@ -288,13 +282,13 @@ static void f64_attend(void *be, const dsx__attention *a, const dsx__real *q, si
 
 static void f64_log_probs(void *be, const dsx__matrix *head, const dsx__real *x, size_t n,
                           const uint32_t *targets, double *out, double *lse) {
-    uint64_t columns = head->part.columns;
+    uint64_t columns = head->columns;
 
     (void)be;
     for (size_t i = 0; i < n; i++) {
         double max = -INFINITY, sum = 0, target = 0;
 
-        for (uint64_t j = 0; j < head->part.rows; j++) {
+        for (uint64_t j = 0; j < head->rows; j++) {
             double y = dot(CR(x) + i * columns, row_of(head, j), columns);
 
             if (j == targets[i]) target = y;
