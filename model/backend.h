@@ -77,6 +77,8 @@ typedef struct dsx__backend_ops {
     dstok_status (*load)(void *be, const dsx__part *part, bool quantise, dsx__matrix **out, dstok_error *err);
     void (*unload)(void *be, dsx__matrix *m);
     uint64_t (*bytes)(const dsx__matrix *m);
+    /* What load will take, without touching data. */
+    uint64_t (*plan)(const dsx__backend_options *options, const dsx__part *part, bool quantise);
 
     /* ---- rows */
     void (*embed)(void *be, const dsx__matrix *m, const uint32_t *ids, size_t n,

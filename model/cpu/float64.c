@@ -80,6 +80,12 @@ static uint64_t f64_bytes(const dsx__matrix *m) {
     return m->rows * m->columns * sizeof *m->w;
 }
 
+static uint64_t f64_plan(const dsx__backend_options *options, const dsx__part *part, bool quantise) {
+    (void)options;
+    (void)quantise;
+    return part->rows * part->columns * sizeof(float);
+}
+
 static const float *row_of(const dsx__matrix *m, uint64_t i) {
     return m->w + i * m->columns;
 }
@@ -316,6 +322,7 @@ const dsx__backend_ops dsx__backend_float64 = {
     .load = f64_load,
     .unload = f64_unload,
     .bytes = f64_bytes,
+    .plan = f64_plan,
     .embed = f64_embed,
     .norm = f64_norm,
     .linear = f64_linear,

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* The forward pass of all architectures: attention (ordinary or with a latent), then a feed-forward part (dense or of
+ * experts), layer after layer. n rows pass together; sizes in comments are in numbers. */
+#include "arch/forward.h"
+
+#include "arch/rope.h"
+#include "arch/route.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One expert of one row, sorted by expert so that each sees all its rows at once. */
+struct dsx__choice {
+    double *weights;   /* [rows][n_used] */
+    uint32_t *experts; /* [rows][n_used] */
+    double *logits;    /* [rows][n_experts] */
+    double *scratch;
+    uint32_t *index; /* [rows] rows of one expert, and their weights */
+    double *scale;
+};
+
+/* ---- a part of a layer: norm, then work, then onto the stream */
+
+typedef struct dsx__step {
+    dsx__work *w;
+    const dsx_model *model;
+    const dsx__config *c;
+    const dsx__backend_ops *ops;
+    void *be;
+    const dsx__layer *layer;
+    dsx__attention attention;
+    dsx__rotation rotation;
+    size_t n;
+} dsx__step;
+
+static void norm(const dsx__step *s, const dsx__real *x, const dsx__matrix *m, uint32_t width, size_t n,
+                 uint32_t stride, dsx__real *out) {
+    s->ops->norm(s->be, x, n, width, stride, m, s->c->norm_eps, out, stride);
+}
+
+static void linear(const dsx__step *s, dsx__role role, dsx__role bias, const dsx__real *x, dsx__real *out,
+                   bool add) {
+    const dsx__matrix *b = bias != DSX__N_ROLES ? s->layer->role[bias] : NULL;
+
+    s->ops->linear(s->be, s->layer->role[role], b, x, s->n, out, add);
+}
+
+/* Queries, keys, values of each head: q [n][heads][head_dim], k and v [n][kv heads][head_dim]. */
+static void attention(const dsx__step *s) {
+    const dsx__config *c = s->c;
+    dsx__work *w = s->w;
+    uint32_t d = c->head_dim;
+
+    linear(s, DSX__Q, DSX__Q_BIAS, w->h, w->q, false);
+    linear(s, DSX__K, DSX__K_BIAS, w->h, w->k, false);
+    linear(s, DSX__V, DSX__V_BIAS, w->h, w->v, false);
+    if (c->qk_norm) {
+        norm(s, w->q, s->layer->role[DSX__Q_NORM], d, s->n * c->n_heads, d, w->q);
+        norm(s, w->k, s->layer->role[DSX__K_NORM], d, s->n * c->n_kv_heads, d, w->k);
+    }
+    s->ops->rotate(s->be, &s->rotation, w->q, s->n, c->n_heads * d, c->n_heads, d, 0);
+    s->ops->rotate(s->be, &s->rotation, w->k, s->n, c->n_kv_heads * d, c->n_kv_heads, d, 0);
+    s->ops->kv_write(s->be, &s->attention, w->k, w->v, s->n);
+    s->ops->attend(s->be, &s->attention, w->q, s->n, w->out);
+    linear(s, DSX__O, DSX__O_BIAS, w->out, w->x, true);
+}
+
+/* DeepSeek's attention. A token keeps a latent of kv_rank numbers and one rotary key for all heads. KV_B makes keys and
+ * values of all heads out of the latent; here it goes to the other side: queries are taken into the space of the latent, and
+ * what attention gives is taken out of it, so that every head reads the same [kv_rank + rope] numbers of a token. */
+static void latent_attention(const dsx__step *s) {
+    const dsx__config *c = s->c;
+    const dsx__mla *m = &c->mla;
+    dsx__work *w = s->w;
+    uint32_t head = m->nope + m->rope, key = m->kv_rank + m->rope, block = m->nope + m->value;
+    const dsx__matrix *kv_b = s->layer->role[DSX__KV_B];
+
+    if (m->q_rank > 0) {
+        linear(s, DSX__Q_A, DSX__N_ROLES, w->h, w->latent, false);
+        norm(s, w->latent, s->layer->role[DSX__Q_A_NORM], m->q_rank, s->n, m->q_rank, w->latent);
+        linear(s, DSX__Q_B, DSX__N_ROLES, w->latent, w->q, false); /* [n][heads][nope + rope] */
+    } else {
+        linear(s, DSX__Q, DSX__N_ROLES, w->h, w->q, false);
+    }
+    s->ops->rotate(s->be, &s->rotation, w->q, s->n, c->n_heads * head, c->n_heads, head, m->nope);
+    linear(s, DSX__KV_A, DSX__N_ROLES, w->h, w->k, false); /* [n][kv_rank + rope] */
+    norm(s, w->k, s->layer->role[DSX__KV_A_NORM], m->kv_rank, s->n, key, w->k);
+    s->ops->rotate(s->be, &s->rotation, w->k, s->n, key, 1, key, m->kv_rank);
+    s->ops->copy(s->be, w->k, s->n, m->kv_rank, key, w->v, m->kv_rank);
+    s->ops->kv_write(s->be, &s->attention, w->k, w->v, s->n);
+
+    s->ops->linear_heads(s->be, kv_b, c->n_heads, block, 0, m->nope, true, w->q, head, s->n, w->latent, key);
+    s->ops->copy(s->be, s->ops->at(w->q, m->nope), s->n * c->n_heads, m->rope, head,
+                 s->ops->at(w->latent, m->kv_rank), key);
+    s->ops->attend(s->be, &s->attention, w->latent, s->n, w->out); /* [n][heads][kv_rank] */
+    s->ops->linear_heads(s->be, kv_b, c->n_heads, block, m->nope, m->value, false, w->out, m->kv_rank, s->n,
+                         w->q, m->value);
+    linear(s, DSX__O, DSX__N_ROLES, w->q, w->x, true);
+}
+
+/* x += down(silu(gate(h)) * up(h)) */
+static void dense(const dsx__step *s, dsx__role gate, dsx__role up, dsx__role down, uint32_t width) {
+    dsx__work *w = s->w;
+    bool has_bias = gate == DSX__GATE;
+
+    linear(s, gate, has_bias ? DSX__GATE_BIAS : DSX__N_ROLES, w->h, w->gate, false);
+    linear(s, up, has_bias ? DSX__UP_BIAS : DSX__N_ROLES, w->h, w->up, false);
+    s->ops->swiglu(s->be, w->gate, w->up, s->n, width);
+    linear(s, down, has_bias ? DSX__DOWN_BIAS : DSX__N_ROLES, w->gate, w->x, true);
+}
+
+static void choose_experts(const dsx__step *s) {
+    const dsx__moe *m = &s->c->moe;
+    struct dsx__choice *to = s->w->choices;
+
+    linear(s, DSX__ROUTER, DSX__N_ROLES, s->w->h, s->w->logits, false);
+    s->ops->read(s->be, s->w->logits, s->n * m->n_experts, to->logits);
+    for (size_t i = 0; i < s->n; i++)
+        dsx__route(m, to->logits + i * m->n_experts, s->layer->router_bias, to->scratch,
+                   to->experts + i * m->n_used, to->weights + i * m->n_used);
+}
+
+/* The rows that go to one expert, gathered, through it, and back. */
+static void expert(const dsx__step *s, uint32_t e) {
+    const dsx__moe *m = &s->c->moe;
+    struct dsx__choice *c = s->w->choices;
+    dsx__matrix *const *parts = s->layer->experts[e];
+    dsx__work *w = s->w;
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n * m->n_used; i++)
+        if (c->experts[i] == e) {
+            c->index[n] = (uint32_t)(i / m->n_used);
+            c->scale[n++] = c->weights[i];
+        }
+    if (n == 0) return;
+    s->ops->gather(s->be, w->h, c->index, n, s->c->width, w->part);
+    s->ops->linear(s->be, parts[0], NULL, w->part, n, w->gate, false);
+    s->ops->linear(s->be, parts[1], NULL, w->part, n, w->up, false);
+    s->ops->swiglu(s->be, w->gate, w->up, n, m->width);
+    s->ops->linear(s->be, parts[2], NULL, w->gate, n, w->part_out, false);
+    s->ops->scatter_add(s->be, w->part_out, c->index, c->scale, n, s->c->width, w->x);
+}
+
+static void experts(const dsx__step *s) {
+    const dsx__moe *m = &s->c->moe;
+
+    choose_experts(s);
+    for (uint32_t e = 0; e < m->n_experts; e++) expert(s, e);
+    if (m->n_shared > 0) dense(s, DSX__SHARED_GATE, DSX__SHARED_UP, DSX__SHARED_DOWN, m->n_shared * m->width);
+}
+
+static void layer(dsx__step *s, uint32_t l) {
+    const dsx__config *c = s->c;
+    dsx__work *w = s->w;
+
+    s->layer = &s->model->layers[l];
+    s->attention.layer = l;
+    s->attention.window = l >= c->window_from ? c->window : 0;
+    norm(s, w->x, s->layer->role[DSX__ATTN_NORM], c->width, s->n, c->width, w->h);
+    if (c->mla.kv_rank > 0)
+        latent_attention(s);
+    else
+        attention(s);
+    norm(s, w->x, s->layer->role[DSX__FFN_NORM], c->width, s->n, c->width, w->h);
+    if (dsx__has_experts(c, l))
+        experts(s);
+    else
+        dense(s, DSX__GATE, DSX__UP, DSX__DOWN, c->ffn);
+}
+
+void dsx__forward(dsx__work *w, dsx__real *const *pages, uint64_t first, const uint32_t *ids, size_t n) {
+    const dsx_model *m = w->model;
+    const dsx__config *c = &m->config;
+    dsx__step s = {.w = w, .model = m, .c = c, .ops = m->ops, .be = m->be, .n = n};
+
+    s.attention = (dsx__attention){.shape = &m->kv,
+                                   .pages = pages,
+                                   .n_heads = c->n_heads,
+                                   .first = first,
+                                   .scale = dsx__attention_scale(c),
+                                   .alibi = m->alibi};
+    s.rotation = (dsx__rotation){w->cosine, w->sine, dsx__rope_dims(c), c->rope.interleaved};
+    dsx__rope_table(c, first, n, w->cosine, w->sine);
+    s.ops->embed(s.be, m->embed, ids, n, w->x);
+    for (uint32_t l = 0; l < c->n_layers; l++) layer(&s, l);
+}
+
+/* ---- room for a chunk */
+
+/* Widths of the arrays of dsx__work, in the order of its members x ... logits. */
+enum { N_ARRAYS = 12 };
+
+static size_t max_of(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+static void widths(const dsx__config *c, size_t out[N_ARRAYS]) {
+    bool mla = c->mla.kv_rank > 0, moe = c->moe.n_experts > 0;
+    size_t key = (size_t)c->mla.kv_rank + c->mla.rope, heads = c->n_heads;
+    dsx__kv_shape kv = dsx__kv_shape_of(c);
+    size_t ffn = moe ? (size_t)c->moe.width * max_of(1, c->moe.n_shared) : 0;
+
+    out[0] = out[1] = c->width;
+    out[2] = heads * (mla ? max_of(c->head_dim, c->mla.value) : c->head_dim);
+    out[3] = (size_t)kv.n_kv_heads * kv.key_dim;
+    out[4] = (size_t)kv.n_kv_heads * kv.value_dim;
+    out[5] = heads * kv.value_dim;
+    out[6] = mla ? max_of(c->mla.q_rank, heads * key) : 0;
+    out[7] = out[8] = max_of(c->ffn, ffn);
+    out[9] = out[10] = moe ? c->width : 0;
+    out[11] = c->moe.n_experts;
+}
+
+static dsx__real **array(dsx__work *w, int i) {
+    dsx__real **arrays[N_ARRAYS] = {&w->x,      &w->h,    &w->q,  &w->k,    &w->v,        &w->out,
+                                    &w->latent, &w->gate, &w->up, &w->part, &w->part_out, &w->logits};
+
+    return arrays[i];
+}
+
+uint64_t dsx__work_bytes(const dsx__config *c, size_t real_bytes, size_t rows) {
+    size_t width[N_ARRAYS];
+    uint64_t sum = 0;
+
+    widths(c, width);
+    for (int i = 0; i < N_ARRAYS; i++) sum += (uint64_t)width[i] * real_bytes;
+    sum += dsx__rope_dims(c) * sizeof(double);
+    if (c->moe.n_experts > 0) sum += c->moe.n_used * 12ull + c->moe.n_experts * 8ull + 12;
+    return sum * rows + (c->moe.n_experts + c->moe.n_groups) * 8ull;
+}
+
+static void free_choices(struct dsx__choice *c) {
+    if (c == NULL) return;
+    free(c->weights);
+    free(c->experts);
+    free(c->logits);
+    free(c->scratch);
+    free(c->index);
+    free(c->scale);
+    free(c);
+}
+
+static struct dsx__choice *new_choices(const dsx__moe *m, size_t rows) {
+    struct dsx__choice *c = calloc(1, sizeof *c);
+
+    if (c == NULL) return NULL;
+    c->weights = calloc(rows * m->n_used, sizeof *c->weights);
+    c->experts = calloc(rows * m->n_used, sizeof *c->experts);
+    c->logits = calloc(rows * m->n_experts, sizeof *c->logits);
+    c->scratch = calloc((size_t)m->n_experts + m->n_groups, sizeof *c->scratch);
+    c->index = calloc(rows, sizeof *c->index);
+    c->scale = calloc(rows, sizeof *c->scale);
+    if (c->weights && c->experts && c->logits && c->scratch && c->index && c->scale) return c;
+    free_choices(c);
+    return NULL;
+}
+
+dstok_status dsx__work_new(const dsx_model *model, size_t rows, dsx__work *out) {
+    const dsx__config *c = &model->config;
+    size_t width[N_ARRAYS], half = dsx__rope_dims(c) / 2;
+    dsx__work w = {.model = model, .rows = rows};
+    bool ok = true;
+
+    widths(c, width);
+    for (int i = 0; i < N_ARRAYS; i++)
+        if (width[i] > 0) ok = (*array(&w, i) = model->ops->alloc(model->be, rows * width[i])) != NULL && ok;
+    ok = (w.cosine = malloc((rows * half + 1) * sizeof *w.cosine)) != NULL && ok;
+    ok = (w.sine = malloc((rows * half + 1) * sizeof *w.sine)) != NULL && ok;
+    if (c->moe.n_experts > 0) ok = (w.choices = new_choices(&c->moe, rows)) != NULL && ok;
+    if (!ok) {
+        dsx__work_free(&w);
+        return DSTOK_E_NOMEM;
+    }
+    *out = w;
+    return DSTOK_OK;
+}
+
+void dsx__work_free(dsx__work *w) {
+    size_t width[N_ARRAYS];
+
+    if (w->model == NULL) return;
+    widths(&w->model->config, width);
+    for (int i = 0; i < N_ARRAYS; i++)
+        if (*array(w, i) != NULL) w->model->ops->free(w->model->be, *array(w, i), w->rows * width[i]);
+    free(w->cosine);
+    free(w->sine);
+    free_choices(w->choices);
+    memset(w, 0, sizeof *w);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The forward pass: rows of a chunk through all layers. */
+#ifndef DSX_ARCH_FORWARD_H
+#define DSX_ARCH_FORWARD_H
+
+#include "arch/model.h"
+
+/* Room for one chunk of rows. What each array holds stands at its use in forward.c. */
+typedef struct dsx__work {
+    const dsx_model *model;
+    size_t rows;
+    dsx__real *x, *h, *q, *k, *v, *out;  /* residual stream, normalised rows, attention */
+    dsx__real *latent;                   /* MLA: [rows][q_rank], then queries against the latent */
+    dsx__real *gate, *up;                /* feed-forward */
+    dsx__real *part, *part_out, *logits; /* experts: gathered rows, their result, router */
+    double *cosine, *sine;
+    struct dsx__choice *choices; /* experts: [rows] */
+} dsx__work;
+
+dstok_status dsx__work_new(const dsx_model *model, size_t rows, dsx__work *out);
+void dsx__work_free(dsx__work *w); /* accepts a zeroed one */
+/* Bytes of dsx__work_new. */
+uint64_t dsx__work_bytes(const dsx__config *c, size_t real_bytes, size_t rows);
+
+/* Tokens ids[0, n), n <= rows, at positions [first, first + n): their keys and values go to the pages, w->x gets the
+ * residual stream behind the last layer, [n][width]. */
+void dsx__forward(dsx__work *w, dsx__real *const *pages, uint64_t first, const uint32_t *ids, size_t n);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening a model: the archive, its parts, and each part given to the backend. */
+#include "arch/model.h"
+
+#include "session/pages.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const dsx_backend cpu = {&dsx__backend_cpu}, float64 = {&dsx__backend_float64};
+
+const dsx_backend *dsx_backend_cpu(void) {
+    return &cpu;
+}
+
+const dsx_backend *dsx_backend_float64(void) {
+    return &float64;
+}
+
+size_t dsx__kv_layer_reals(const dsx__kv_shape *s) {
+    return ((size_t)s->key_dim + s->value_dim) * s->n_kv_heads * DSX__PAGE;
+}
+
+size_t dsx__kv_page_reals(const dsx__kv_shape *s) {
+    return dsx__kv_layer_reals(s) * s->n_layers;
+}
+
+dsx__kv_shape dsx__kv_shape_of(const dsx__config *c) {
+    if (c->mla.kv_rank > 0)
+        return (dsx__kv_shape){c->n_layers, 1, c->mla.kv_rank + c->mla.rope, c->mla.kv_rank};
+    return (dsx__kv_shape){c->n_layers, c->n_kv_heads, c->head_dim, c->head_dim};
+}
+
+bool dsx__has_experts(const dsx__config *c, uint32_t l) {
+    const dsx__moe *m = &c->moe;
+
+    return m->n_experts > 0 && l >= m->first_layer &&
+           (l - m->first_layer) % (m->layer_step ? m->layer_step : 1) == 0;
+}
+
+/* ---- loading */
+
+static dstok_status load(dsx_model *m, const dsx__part *part, bool quantise, dsx__matrix **out,
+                         dstok_error *err) {
+    dstok_status status;
+
+    if (part->data == NULL) return DSTOK_OK;
+    status = m->ops->load(m->be, part, quantise, out, err);
+    if (status != DSTOK_OK) return status;
+    m->n_parameters += part->rows * part->columns;
+    m->weight_bytes += m->ops->bytes(*out);
+    return DSTOK_OK;
+}
+
+/* Norms, biases and routers keep their precision. */
+static bool may_quantise(int role) {
+    switch (role) {
+    case DSX__Q:
+    case DSX__K:
+    case DSX__V:
+    case DSX__O:
+    case DSX__Q_A:
+    case DSX__Q_B:
+    case DSX__KV_A:
+    case DSX__KV_B:
+    case DSX__GATE:
+    case DSX__UP:
+    case DSX__DOWN:
+    case DSX__SHARED_GATE:
+    case DSX__SHARED_UP:
+    case DSX__SHARED_DOWN:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static dstok_status load_experts(dsx_model *m, const dsx__part *parts, dsx__layer *to, dstok_error *err) {
+    uint32_t n = m->config.moe.n_experts;
+
+    if (parts == NULL) return DSTOK_OK;
+    to->experts = calloc(n, sizeof *to->experts);
+    if (to->experts == NULL) return DSTOK_E_NOMEM;
+    for (uint32_t e = 0; e < n; e++)
+        for (uint32_t i = 0; i < 3; i++) {
+            dstok_status status = load(m, &parts[e * 3 + i], true, &to->experts[e][i], err);
+            if (status != DSTOK_OK) return status;
+        }
+    return DSTOK_OK;
+}
+
+/* The bias of a router is added on the host. */
+static dstok_status load_router_bias(const dsx_model *m, const dsx__part *part, dsx__layer *to) {
+    uint32_t n = m->config.moe.n_experts;
+    float *row;
+
+    if (part->data == NULL) return DSTOK_OK;
+    row = malloc(n * sizeof *row);
+    to->router_bias = malloc(n * sizeof *to->router_bias);
+    if (row != NULL && to->router_bias != NULL) {
+        dsx__to_float(part->format, part->data, n, row);
+        for (uint32_t i = 0; i < n; i++) to->router_bias[i] = (double)row[i];
+    }
+    free(row);
+    return row != NULL && to->router_bias != NULL ? DSTOK_OK : DSTOK_E_NOMEM;
+}
+
+static dstok_status load_layer(dsx_model *m, const struct dsx__layer_parts *parts, dsx__layer *to,
+                               dstok_error *err) {
+    dstok_status status = load_router_bias(m, &parts->role[DSX__ROUTER_BIAS], to);
+
+    for (int i = DSX__ATTN_NORM; i < DSX__EXPERT_GATE && status == DSTOK_OK; i++)
+        if (i != DSX__ROUTER_BIAS) status = load(m, &parts->role[i], may_quantise(i), &to->role[i], err);
+    if (status == DSTOK_OK) status = load_experts(m, parts->experts, to, err);
+    return status;
+}
+
+static dstok_status load_all(dsx_model *m, const dsx__parts *parts, dstok_error *err) {
+    dstok_status status = load(m, &parts->embed, false, &m->embed, err);
+
+    if (status == DSTOK_OK) status = load(m, &parts->final_norm, false, &m->final_norm, err);
+    if (status == DSTOK_OK) status = load(m, &parts->head, false, &m->head, err);
+    if (m->head == NULL) m->head = m->embed;
+    m->layers = calloc(m->config.n_layers, sizeof *m->layers);
+    if (m->layers == NULL) return DSTOK_E_NOMEM;
+    for (uint32_t l = 0; l < m->config.n_layers && status == DSTOK_OK; l++)
+        status = load_layer(m, &parts->layers[l], &m->layers[l], err);
+    return status;
+}
+
+static dstok_status open_parts(dsx_model *m, const dsx__backend_options *options, dstok_error *err) {
+    dsx__parts parts = {0};
+    dstok_status status = dsx__parts_find(&m->archive, &parts, err);
+
+    if (status == DSTOK_OK) status = m->ops->open(options, &m->be, err);
+    if (status == DSTOK_OK) status = load_all(m, &parts, err);
+    if (status == DSTOK_OK) status = dsx__pool_new(m, &m->pool);
+    dsx__parts_free(&parts);
+    return status;
+}
+
+static dstok_status fail(dstok_error *err, dstok_status status, const char *text) {
+    if (err != NULL) {
+        *err = (dstok_error){status, 0, DSTOK_NO_OFFSET, ""};
+        (void)snprintf(err->text, sizeof err->text, "%s", text);
+    }
+    return status;
+}
+
+static bool are_valid(const dsx_model_options *o) {
+    return o->struct_size == sizeof *o && o->simd >= DSX_SIMD_AUTO && o->simd <= DSX_SIMD_AVX512 &&
+           o->weights >= 0 && o->weights <= DSX_WEIGHTS_FP8 &&
+           (o->group == 0 || o->group == 32 || o->group == 64 || o->group == 128);
+}
+
+dstok_status dsx_model_open(const char *path, const dsx_model_options *options, dsx_model **out,
+                            dstok_error *err) {
+    dsx_model_options o = DSX_MODEL_OPTIONS_INIT;
+    dsx__backend_options backend;
+    dsx_model *m;
+    dstok_status status;
+
+    if (options != NULL) o = *options;
+    if (path == NULL || out == NULL || !are_valid(&o))
+        return fail(err, DSTOK_E_INVAL, "dsx_model_open: an argument is out of its domain");
+    m = calloc(1, sizeof *m);
+    if (m == NULL) return fail(err, DSTOK_E_NOMEM, "out of memory for a model");
+    m->ops = (o.backend != NULL ? o.backend : &cpu)->ops;
+    m->alibi = o.alibi;
+    backend = (dsx__backend_options){.n_threads = o.n_threads,
+                                     .simd = o.simd,
+                                     .keep = (dsx__keep)o.weights,
+                                     .group = o.group ? o.group : 64,
+                                     .int8_activations = o.int8_activations != 0};
+    status = dsx__archive_open(path, &m->archive, err);
+    m->config = m->archive.config;
+    if (status == DSTOK_OK) m->kv = dsx__kv_shape_of(&m->config);
+    if (status == DSTOK_OK) status = open_parts(m, &backend, err);
+    if (status == DSTOK_E_NOMEM) (void)fail(err, status, "out of memory for the weights of a model");
+    if (status == DSTOK_OK)
+        *out = m;
+    else
+        dsx_model_free(m);
+    return status;
+}
+
+static void unload_layer(dsx_model *m, dsx__layer *layer) {
+    for (int i = 0; i < DSX__EXPERT_GATE; i++) m->ops->unload(m->be, layer->role[i]);
+    for (uint32_t e = 0; layer->experts != NULL && e < m->config.moe.n_experts; e++)
+        for (int i = 0; i < 3; i++) m->ops->unload(m->be, layer->experts[e][i]);
+    free(layer->experts);
+    free(layer->router_bias);
+}
+
+void dsx_model_free(dsx_model *m) {
+    if (m == NULL) return;
+    dsx__pool_free(m->pool);
+    for (uint32_t l = 0; m->layers != NULL && l < m->config.n_layers; l++) unload_layer(m, &m->layers[l]);
+    free(m->layers);
+    if (m->head != m->embed) m->ops->unload(m->be, m->head);
+    m->ops->unload(m->be, m->embed);
+    m->ops->unload(m->be, m->final_norm);
+    if (m->be != NULL) m->ops->close(m->be);
+    dsx__archive_close(&m->archive);
+    free(m);
+}
+
+dstok_status dsx_model_describe(const dsx_model *m, dsx_model_info *info) {
+    const dsx__config *c;
+
+    if (m == NULL || info == NULL || info->struct_size != sizeof *info) return DSTOK_E_INVAL;
+    c = &m->config;
+    *info = (dsx_model_info){
+        .struct_size = sizeof *info,
+        .arch = dsx__arch_name(c->arch),
+        .backend = m->ops->name,
+        .tokenizer = m->archive.tokenizer,
+        .n_layers = c->n_layers,
+        .width = c->width,
+        .n_heads = c->n_heads,
+        .n_kv_heads = c->n_kv_heads,
+        .head_dim = c->head_dim,
+        .ffn = c->ffn,
+        .n_vocab = c->n_vocab,
+        .context = c->context,
+        .window = c->window,
+        .n_experts = c->moe.n_experts,
+        .n_experts_used = c->moe.n_used,
+        .kv_rank = c->mla.kv_rank,
+        .tied_head = m->head == m->embed,
+        .n_parameters = m->n_parameters,
+        .file_bytes = m->archive.file_bytes,
+        .weight_bytes = m->weight_bytes,
+        .kv_bytes_per_token = dsx__kv_page_reals(&m->kv) / DSX__PAGE * m->ops->real_bytes,
+        .bos = c->bos,
+        .n_eos = c->n_eos,
+    };
+    memcpy(info->eos, c->eos, sizeof info->eos);
+    return DSTOK_OK;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* The pool: pages in use, and known pages that nobody uses. When memory is short of those the one goes whose last use but
+ * one lies longest ago (LRU-2, O'Neil et al. 1993): a page used once makes room before one that is used again and again. */
+#include "session/pages.h"
+
+#include "arch/model.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct dsx__pool {
+    const dsx__backend_ops *ops;
+    void *be;
+    size_t page_reals;
+    uint64_t max_pages; /* 0: no limit */
+    pthread_mutex_t lock;
+    dsx__page *known; /* a list */
+    uint64_t n_pages, n_idle, max_idle, clock, serial;
+};
+
+/* Pages that nobody uses are kept up to this number. */
+enum { MAX_IDLE = 256 };
+
+dstok_status dsx__pool_new(const dsx_model *model, dsx__pool **out) {
+    dsx__pool *p = calloc(1, sizeof *p);
+
+    if (p == NULL) return DSTOK_E_NOMEM;
+    if (pthread_mutex_init(&p->lock, NULL) != 0) {
+        free(p);
+        return DSTOK_E_NOMEM;
+    }
+    p->ops = model->ops;
+    p->be = model->be;
+    p->page_reals = dsx__kv_page_reals(&model->kv);
+    p->max_idle = MAX_IDLE;
+    *out = p;
+    return DSTOK_OK;
+}
+
+static void lock(dsx__pool *p) {
+    (void)pthread_mutex_lock(&p->lock);
+}
+
+static void unlock(dsx__pool *p) {
+    (void)pthread_mutex_unlock(&p->lock);
+}
+
+/* The caller holds the lock in all that follow, down to the next head line. */
+
+static void destroy(dsx__pool *p, dsx__page *page) {
+    if (page->data != NULL) p->ops->free(p->be, page->data, p->page_reals);
+    free(page);
+    p->n_pages--;
+}
+
+static void forget(dsx__pool *p, dsx__page *page) {
+    dsx__page **at = &p->known;
+
+    while (*at != page) at = &(*at)->next;
+    *at = page->next;
+}
+
+/* Frees the idle page that LRU-2 gives up; false when there is none. */
+static bool evict(dsx__pool *p) {
+    dsx__page *worst = NULL;
+
+    for (dsx__page *i = p->known; i != NULL; i = i->next) {
+        if (i->n_refs > 0) continue;
+        if (worst == NULL || i->used_before < worst->used_before ||
+            (i->used_before == worst->used_before && i->used < worst->used))
+            worst = i;
+    }
+    if (worst == NULL) return false;
+    forget(p, worst);
+    p->n_idle--;
+    destroy(p, worst);
+    return true;
+}
+
+static dsx__page *take(dsx__pool *p) {
+    dsx__page *page;
+
+    while (p->max_pages > 0 && p->n_pages >= p->max_pages)
+        if (!evict(p)) return NULL;
+    page = calloc(1, sizeof *page);
+    if (page == NULL) return NULL;
+    p->n_pages++;
+    while ((page->data = p->ops->alloc(p->be, p->page_reals)) == NULL)
+        if (!evict(p)) {
+            destroy(p, page);
+            return NULL;
+        }
+    page->n_refs = 1;
+    page->serial = ++p->serial;
+    return page;
+}
+
+static void drop(dsx__pool *p, dsx__page *page) {
+    if (--page->n_refs > 0) return;
+    if (!page->is_known) {
+        destroy(p, page);
+        return;
+    }
+    p->n_idle++;
+    if (p->n_idle > p->max_idle) (void)evict(p);
+}
+
+/* ---- entry points */
+
+void dsx__pool_free(dsx__pool *p) {
+    if (p == NULL) return;
+    while (p->known != NULL) {
+        dsx__page *next = p->known->next;
+
+        destroy(p, p->known);
+        p->known = next;
+    }
+    (void)pthread_mutex_destroy(&p->lock);
+    free(p);
+}
+
+dsx__page *dsx__page_take(dsx__pool *p) {
+    dsx__page *page;
+
+    lock(p);
+    page = take(p);
+    unlock(p);
+    return page;
+}
+
+dsx__page *dsx__page_share(dsx__pool *p, dsx__page *page) {
+    lock(p);
+    page->n_refs++;
+    unlock(p);
+    return page;
+}
+
+void dsx__page_drop(dsx__pool *p, dsx__page *page) {
+    if (page == NULL) return;
+    lock(p);
+    drop(p, page);
+    unlock(p);
+}
+
+dsx__page *dsx__page_own(dsx__pool *p, dsx__page *page) {
+    dsx__page *own = page;
+
+    lock(p);
+    if (page->n_refs > 1 || page->is_known) {
+        own = take(p);
+        if (own != NULL) {
+            /* as one row; a page has fewer numbers than 2^32 rows of 1024 */
+            p->ops->copy(p->be, page->data, p->page_reals / DSX__PAGE, DSX__PAGE, DSX__PAGE, own->data,
+                         DSX__PAGE);
+            drop(p, page);
+        }
+    }
+    unlock(p);
+    return own;
+}
+
+void dsx__page_publish(dsx__pool *p, dsx__page *page, uint64_t parent, const uint32_t *ids) {
+    lock(p);
+    if (!page->is_known) {
+        memcpy(page->ids, ids, sizeof page->ids);
+        page->parent = parent;
+        page->used = ++p->clock;
+        page->is_known = true;
+        page->next = p->known;
+        p->known = page;
+    }
+    unlock(p);
+}
+
+dsx__page *dsx__page_find(dsx__pool *p, uint64_t parent, const uint32_t *ids) {
+    dsx__page *page;
+
+    lock(p);
+    for (page = p->known; page != NULL; page = page->next)
+        if (page->parent == parent && memcmp(page->ids, ids, sizeof page->ids) == 0) break;
+    if (page != NULL) {
+        if (page->n_refs++ == 0) p->n_idle--;
+        page->used_before = page->used;
+        page->used = ++p->clock;
+    }
+    unlock(p);
+    return page;
+}
+
+uint64_t dsx__pool_bytes(dsx__pool *p) {
+    uint64_t bytes;
+
+    lock(p);
+    bytes = p->n_pages * p->page_reals * p->ops->real_bytes;
+    unlock(p);
+    return bytes;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* Sessions: tokens in, chunk by chunk, and log-probabilities out. */
+#include <dsx/session.h>
+
+#include "arch/forward.h"
+#include "session/pages.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct dsx_session {
+    const dsx_model *model;
+    size_t chunk;
+    uint64_t max_tokens, length;
+    uint32_t *ids;     /* [length] */
+    dsx__page **pages; /* [n_pages] */
+    dsx__real **data;  /* [n_pages], of each page */
+    size_t n_pages, cap_pages, cap_ids;
+    dsx__work work;
+    dsx__real *last; /* [width]: the last token's row behind the final norm, if has_last */
+    bool has_last;
+};
+
+static dstok_status fail(dstok_error *err, dstok_status status, uint64_t offset, const char *text) {
+    if (err != NULL) {
+        *err = (dstok_error){status, 0, offset, ""};
+        (void)snprintf(err->text, sizeof err->text, "%s", text);
+    }
+    return status;
+}
+
+static dstok_status no_memory(dstok_error *err) {
+    return fail(err, DSTOK_E_NOMEM, DSTOK_NO_OFFSET, "out of memory for a session");
+}
+
+/* ---- making */
+
+static dsx_session *make(const dsx_model *model, size_t chunk, uint64_t max_tokens) {
+    dsx_session *s = calloc(1, sizeof *s);
+
+    if (s == NULL) return NULL;
+    s->model = model;
+    s->chunk = chunk;
+    s->max_tokens = max_tokens;
+    s->last = model->ops->alloc(model->be, model->config.width);
+    if (s->last != NULL && dsx__work_new(model, chunk, &s->work) == DSTOK_OK) return s;
+    dsx_session_free(s);
+    return NULL;
+}
+
+dstok_status dsx_session_new(const dsx_model *model, const dsx_session_options *options, dsx_session **out,
+                             dstok_error *err) {
+    dsx_session_options o = DSX_SESSION_OPTIONS_INIT;
+    dsx_session *s;
+
+    if (options != NULL) o = *options;
+    if (model == NULL || out == NULL || o.struct_size != sizeof o || o.chunk > 65536)
+        return fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session_new: an argument is out of its domain");
+    if (o.max_tokens > DSX__MAX_CONTEXT)
+        return fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, "max_tokens is above 2^24");
+    s = make(model, o.chunk ? o.chunk : 512, o.max_tokens ? o.max_tokens : model->config.context);
+    if (s == NULL) return no_memory(err);
+    *out = s;
+    return DSTOK_OK;
+}
+
+void dsx_session_free(dsx_session *s) {
+    if (s == NULL) return;
+    for (size_t i = 0; i < s->n_pages; i++) dsx__page_drop(s->model->pool, s->pages[i]);
+    free(s->pages);
+    free(s->data);
+    free(s->ids);
+    dsx__work_free(&s->work);
+    if (s->last != NULL) s->model->ops->free(s->model->be, s->last, s->model->config.width);
+    free(s);
+}
+
+/* ---- room */
+
+static bool grow(void **p, size_t cap, size_t element) {
+    void *more = realloc(*p, cap * element);
+
+    if (more == NULL) return false;
+    *p = more;
+    return true;
+}
+
+static bool room_for_ids(dsx_session *s, uint64_t n) {
+    size_t cap = s->cap_ids;
+
+    if (n <= cap) return true;
+    cap = n > 2 * cap ? (size_t)n : 2 * cap;
+    if (!grow((void **)&s->ids, cap, sizeof *s->ids)) return false;
+    s->cap_ids = cap;
+    return true;
+}
+
+static bool room_for_pages(dsx_session *s, size_t n) {
+    size_t cap = s->cap_pages;
+
+    if (n <= cap) return true;
+    cap = n > 2 * cap ? n : 2 * cap;
+    if (!grow((void **)&s->pages, cap, sizeof *s->pages) || !grow((void **)&s->data, cap, sizeof *s->data))
+        return false;
+    s->cap_pages = cap;
+    return true;
+}
+
+static void set_page(dsx_session *s, size_t i, dsx__page *page) {
+    s->pages[i] = page;
+    s->data[i] = page->data;
+}
+
+/* Pages for n more tokens that may be written to. What was there already stays right when memory ends. */
+static bool room(dsx_session *s, size_t n) {
+    size_t n_pages = (size_t)((s->length + n + DSX__PAGE - 1) / DSX__PAGE),
+           first = (size_t)(s->length / DSX__PAGE);
+
+    if (!room_for_ids(s, s->length + n) || !room_for_pages(s, n_pages)) return false;
+    if (first < s->n_pages) {
+        dsx__page *page = dsx__page_own(s->model->pool, s->pages[first]);
+
+        if (page == NULL) return false;
+        set_page(s, first, page);
+    }
+    while (s->n_pages < n_pages) {
+        dsx__page *page = dsx__page_take(s->model->pool);
+
+        if (page == NULL) return false;
+        set_page(s, s->n_pages++, page);
+    }
+    return true;
+}
+
+/* The text ends at n; pages behind it are given back. */
+static void cut(dsx_session *s, uint64_t n) {
+    size_t n_pages = (size_t)((n + DSX__PAGE - 1) / DSX__PAGE);
+
+    s->length = n;
+    while (s->n_pages > n_pages) dsx__page_drop(s->model->pool, s->pages[--s->n_pages]);
+}
+
+dstok_status dsx_session_fork(const dsx_session *session, dsx_session **out, dstok_error *err) {
+    dsx_session *s;
+
+    if (session == NULL || out == NULL)
+        return fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session_fork: an argument is NULL");
+    s = make(session->model, session->chunk, session->max_tokens);
+    if (s == NULL || !room_for_ids(s, session->length) || !room_for_pages(s, session->n_pages)) {
+        dsx_session_free(s);
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < session->n_pages; i++)
+        set_page(s, s->n_pages++, dsx__page_share(s->model->pool, session->pages[i]));
+    if (session->length > 0) memcpy(s->ids, session->ids, session->length * sizeof *s->ids);
+    s->length = session->length;
+    s->has_last = session->has_last;
+    s->model->ops->copy(s->model->be, session->last, 1, s->model->config.width, 0, s->last, 0);
+    *out = s;
+    return DSTOK_OK;
+}
+
+/* ---- reading */
+
+static uint64_t serial_before(const dsx_session *s, size_t page) {
+    return page == 0 ? 0 : s->pages[page - 1]->serial;
+}
+
+/* Whole pages that are known already are taken over; one token at least is left to be read, for its row. */
+static size_t reuse(dsx_session *s, const uint32_t *ids, size_t n) {
+    size_t done = 0;
+
+    while (s->length % DSX__PAGE == 0 && n - done > DSX__PAGE) {
+        size_t at = (size_t)(s->length / DSX__PAGE);
+        dsx__page *page;
+
+        if (!room_for_ids(s, s->length + DSX__PAGE) || !room_for_pages(s, at + 1)) break;
+        page = dsx__page_find(s->model->pool, serial_before(s, at), ids + done);
+        if (page == NULL) break;
+        cut(s, s->length);
+        set_page(s, s->n_pages++, page);
+        memcpy(s->ids + s->length, ids + done, sizeof page->ids);
+        s->length += DSX__PAGE;
+        done += DSX__PAGE;
+    }
+    return done;
+}
+
+static void publish(dsx_session *s, uint64_t from) {
+    for (size_t i = (size_t)(from / DSX__PAGE); (i + 1) * DSX__PAGE <= s->length; i++)
+        dsx__page_publish(s->model->pool, s->pages[i], serial_before(s, i), s->ids + i * DSX__PAGE);
+}
+
+static void final_norm(dsx_session *s, const dsx__real *x, size_t n, dsx__real *out) {
+    const dsx_model *m = s->model;
+
+    m->ops->norm(m->be, x, n, m->config.width, m->config.width, m->final_norm, m->config.norm_eps, out,
+                 m->config.width);
+}
+
+/* One chunk, whose pages are there. logprobs (NULL: not wanted) of its tokens. */
+static void read_chunk(dsx_session *s, const uint32_t *ids, size_t n, double *logprobs) {
+    const dsx_model *m = s->model;
+    uint64_t from = s->length;
+    size_t width = m->config.width;
+
+    if (logprobs != NULL && s->has_last) m->ops->log_probs(m->be, m->head, s->last, 1, ids, logprobs, NULL);
+    if (logprobs != NULL && !s->has_last) logprobs[0] = NAN;
+    dsx__forward(&s->work, s->data, from, ids, n);
+    if (logprobs != NULL && n > 1) {
+        final_norm(s, s->work.x, n - 1, s->work.h);
+        m->ops->log_probs(m->be, m->head, s->work.h, n - 1, ids + 1, logprobs + 1, NULL);
+    }
+    final_norm(s, m->ops->at(s->work.x, (n - 1) * width), 1, s->last);
+    s->has_last = true;
+    memcpy(s->ids + from, ids, n * sizeof *ids);
+    s->length = from + n;
+    publish(s, from);
+}
+
+static dstok_status check(const dsx_session *s, const uint32_t *ids, size_t n, dstok_error *err) {
+    if (s == NULL || (ids == NULL && n > 0))
+        return fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session: an argument is NULL");
+    for (size_t i = 0; i < n; i++)
+        if (ids[i] >= s->model->config.n_vocab)
+            return fail(err, DSTOK_E_BAD_ID, i, "an id is not below the size of the model's vocabulary");
+    if (n > s->max_tokens || s->length > s->max_tokens - n)
+        return fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET,
+                    "the text is longer than the session may get (max_tokens)");
+    return DSTOK_OK;
+}
+
+static dstok_status read_all(dsx_session *s, const uint32_t *ids, size_t n, double *logprobs,
+                             dstok_error *err) {
+    uint64_t before = s != NULL ? s->length : 0;
+    dstok_status status = check(s, ids, n, err);
+    size_t done = 0;
+
+    if (status != DSTOK_OK || n == 0) return status;
+    if (logprobs == NULL) done = reuse(s, ids, n);
+    if (!room(s, n - done)) {
+        cut(s, before);
+        return no_memory(err);
+    }
+    while (done < n) {
+        size_t part = n - done < s->chunk ? n - done : s->chunk;
+
+        read_chunk(s, ids + done, part, logprobs != NULL ? logprobs + done : NULL);
+        done += part;
+    }
+    return DSTOK_OK;
+}
+
+dstok_status dsx_session_feed(dsx_session *s, const uint32_t *ids, size_t n, dstok_error *err) {
+    return read_all(s, ids, n, NULL, err);
+}
+
+dstok_status dsx_session_score(dsx_session *s, const uint32_t *ids, size_t n, double *logprobs,
+                               dstok_error *err) {
+    if (logprobs == NULL && n > 0)
+        return fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session_score: logprobs is NULL");
+    return read_all(s, ids, n, logprobs, err);
+}
+
+uint64_t dsx_session_length(const dsx_session *s) {
+    return s->length;
+}
+
+dstok_status dsx_session_truncate(dsx_session *s, uint64_t n, dstok_error *err) {
+    if (n > s->length)
+        return fail(err, DSTOK_E_RANGE, DSTOK_NO_OFFSET, "the session has fewer tokens than that");
+    if (n < s->length) s->has_last = false;
+    cut(s, n);
+    return DSTOK_OK;
+}
+
+/* ---- what comes next */
+
+static dstok_status check_last(const dsx_session *s, dstok_error *err) {
+    if (s->has_last) return DSTOK_OK;
+    return fail(err, DSTOK_E_STATE, DSTOK_NO_OFFSET,
+                "no token was read since the session was made or truncated");
+}
+
+dstok_status dsx_session_logits(dsx_session *s, double *logits, size_t cap, dstok_error *err) {
+    const dsx_model *m = s->model;
+    uint32_t n = m->config.n_vocab;
+    dstok_status status = check_last(s, err);
+    dsx__real *row;
+
+    if (status != DSTOK_OK) return status;
+    if (cap < n)
+        return fail(err, DSTOK_E_SPACE, DSTOK_NO_OFFSET, "logits need room for the whole vocabulary");
+    row = m->ops->alloc(m->be, n);
+    if (row == NULL) return no_memory(err);
+    m->ops->linear(m->be, m->head, NULL, s->last, 1, row, false);
+    m->ops->read(m->be, row, n, logits);
+    m->ops->free(m->be, row, n);
+    return DSTOK_OK;
+}
+
+dstok_status dsx_session_next(dsx_session *s, const uint32_t *targets, size_t n, double *out,
+                              dstok_error *err) {
+    const dsx_model *m = s->model;
+    dstok_status status = check_last(s, err);
+
+    for (size_t i = 0; i < n && status == DSTOK_OK; i++) {
+        if (targets[i] >= m->config.n_vocab)
+            return fail(err, DSTOK_E_BAD_ID, i, "an id is not below the size of the model's vocabulary");
+        m->ops->log_probs(m->be, m->head, s->last, 1, &targets[i], &out[i], NULL);
+    }
+    return status;
+}
