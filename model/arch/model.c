@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening a model: the archive, its parts, and each part given to the backend. */
-#include "arch/model.h"
+#include "arch/open.h"
 
 #include "session/pages.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,35 @@ const dsx_backend *dsx_backend_cpu(void) {
 
 const dsx_backend *dsx_backend_float64(void) {
     return &float64;
+}
+
+dstok_status dsx__fail(dstok_error *err, dstok_status status, const char *format, ...) {
+    va_list arguments;
+
+    if (err == NULL) return status;
+    *err = (dstok_error){status, 0, DSTOK_NO_OFFSET, ""};
+    va_start(arguments, format);
+    (void)vsnprintf(err->text, sizeof err->text, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+bool dsx__options_are_valid(const dsx_model_options *o) {
+    return o->struct_size == sizeof *o && o->simd >= DSX_SIMD_AUTO && o->simd <= DSX_SIMD_AVX512 &&
+           o->weights >= 0 && o->weights <= DSX_WEIGHTS_FP8 &&
+           (o->group == 0 || o->group == 32 || o->group == 64 || o->group == 128);
+}
+
+const dsx__backend_ops *dsx__backend_of(const dsx_model_options *o) {
+    return (o->backend != NULL ? o->backend : &cpu)->ops;
+}
+
+dsx__backend_options dsx__backend_options_of(const dsx_model_options *o) {
+    return (dsx__backend_options){.n_threads = o->n_threads,
+                                  .simd = o->simd,
+                                  .keep = (dsx__keep)o->weights,
+                                  .group = o->group ? o->group : 64,
+                                  .int8_activations = o->int8_activations != 0};
 }
 
 size_t dsx__kv_layer_reals(const dsx__kv_shape *s) {
@@ -76,6 +106,21 @@ static bool may_quantise(int role) {
     }
 }
 
+void dsx__parts_each(const dsx__config *c, const dsx__parts *parts,
+                     void (*f)(void *context, const dsx__part *part, bool quantise), void *context) {
+    f(context, &parts->embed, false);
+    f(context, &parts->final_norm, false);
+    if (parts->head.data != NULL) f(context, &parts->head, false);
+    for (uint32_t l = 0; l < parts->n_layers; l++) {
+        const struct dsx__layer_parts *layer = &parts->layers[l];
+
+        for (int i = DSX__ATTN_NORM; i < DSX__EXPERT_GATE; i++)
+            if (layer->role[i].data != NULL) f(context, &layer->role[i], may_quantise(i));
+        for (uint32_t e = 0; layer->experts != NULL && e < 3 * c->moe.n_experts; e++)
+            f(context, &layer->experts[e], true);
+    }
+}
+
 static dstok_status load_experts(dsx_model *m, const dsx__part *parts, dsx__layer *to, dstok_error *err) {
     uint32_t n = m->config.moe.n_experts;
 
@@ -129,55 +174,55 @@ static dstok_status load_all(dsx_model *m, const dsx__parts *parts, dstok_error 
     return status;
 }
 
-static dstok_status open_parts(dsx_model *m, const dsx__backend_options *options, dstok_error *err) {
+/* Nothing is loaded when it cannot fit. What is left of max_bytes is for pages. */
+static dstok_status check_budget(dsx_model *m, const dsx__parts *parts, const dsx_model_options *o,
+                                 uint64_t *left, dstok_error *err) {
+    dsx__backend_options be = dsx__backend_options_of(o);
+    uint64_t page = dsx__kv_page_reals(&m->kv) * m->ops->real_bytes, weights, n;
+
+    *left = UINT64_MAX;
+    if (o->max_bytes == 0) return DSTOK_OK;
+    weights = dsx__plan_weights(&m->config, parts, m->ops, &be, &n);
+    if (weights > o->max_bytes || o->max_bytes - weights < page)
+        return dsx__fail(err, DSTOK_E_LIMIT,
+                         "weights and one page of keys and values need %llu bytes, %llu are allowed",
+                         (unsigned long long)(weights + page), (unsigned long long)o->max_bytes);
+    *left = o->max_bytes - weights;
+    return DSTOK_OK;
+}
+
+static dstok_status open_parts(dsx_model *m, const dsx_model_options *o, dstok_error *err) {
+    dsx__backend_options options = dsx__backend_options_of(o);
     dsx__parts parts = {0};
+    uint64_t left = 0;
     dstok_status status = dsx__parts_find(&m->archive, &parts, err);
 
-    if (status == DSTOK_OK) status = m->ops->open(options, &m->be, err);
+    if (status == DSTOK_OK) status = check_budget(m, &parts, o, &left, err);
+    if (status == DSTOK_OK) status = m->ops->open(&options, &m->be, err);
     if (status == DSTOK_OK) status = load_all(m, &parts, err);
-    if (status == DSTOK_OK) status = dsx__pool_new(m, &m->pool);
+    if (status == DSTOK_OK) status = dsx__pool_new(m, left, &m->pool);
     dsx__parts_free(&parts);
     return status;
-}
-
-static dstok_status fail(dstok_error *err, dstok_status status, const char *text) {
-    if (err != NULL) {
-        *err = (dstok_error){status, 0, DSTOK_NO_OFFSET, ""};
-        (void)snprintf(err->text, sizeof err->text, "%s", text);
-    }
-    return status;
-}
-
-static bool are_valid(const dsx_model_options *o) {
-    return o->struct_size == sizeof *o && o->simd >= DSX_SIMD_AUTO && o->simd <= DSX_SIMD_AVX512 &&
-           o->weights >= 0 && o->weights <= DSX_WEIGHTS_FP8 &&
-           (o->group == 0 || o->group == 32 || o->group == 64 || o->group == 128);
 }
 
 dstok_status dsx_model_open(const char *path, const dsx_model_options *options, dsx_model **out,
                             dstok_error *err) {
     dsx_model_options o = DSX_MODEL_OPTIONS_INIT;
-    dsx__backend_options backend;
     dsx_model *m;
     dstok_status status;
 
     if (options != NULL) o = *options;
-    if (path == NULL || out == NULL || !are_valid(&o))
-        return fail(err, DSTOK_E_INVAL, "dsx_model_open: an argument is out of its domain");
+    if (path == NULL || out == NULL || !dsx__options_are_valid(&o))
+        return dsx__fail(err, DSTOK_E_INVAL, "dsx_model_open: an argument is out of its domain");
     m = calloc(1, sizeof *m);
-    if (m == NULL) return fail(err, DSTOK_E_NOMEM, "out of memory for a model");
-    m->ops = (o.backend != NULL ? o.backend : &cpu)->ops;
+    if (m == NULL) return dsx__fail(err, DSTOK_E_NOMEM, "out of memory for a model");
+    m->ops = dsx__backend_of(&o);
     m->alibi = o.alibi;
-    backend = (dsx__backend_options){.n_threads = o.n_threads,
-                                     .simd = o.simd,
-                                     .keep = (dsx__keep)o.weights,
-                                     .group = o.group ? o.group : 64,
-                                     .int8_activations = o.int8_activations != 0};
     status = dsx__archive_open(path, &m->archive, err);
     m->config = m->archive.config;
     if (status == DSTOK_OK) m->kv = dsx__kv_shape_of(&m->config);
-    if (status == DSTOK_OK) status = open_parts(m, &backend, err);
-    if (status == DSTOK_E_NOMEM) (void)fail(err, status, "out of memory for the weights of a model");
+    if (status == DSTOK_OK) status = open_parts(m, &o, err);
+    if (status == DSTOK_E_NOMEM) (void)dsx__fail(err, status, "out of memory for the weights of a model");
     if (status == DSTOK_OK)
         *out = m;
     else

@@ -13,7 +13,7 @@ struct dsx__pool {
     const dsx__backend_ops *ops;
     void *be;
     size_t page_reals;
-    uint64_t max_pages; /* 0: no limit */
+    uint64_t max_pages;
     pthread_mutex_t lock;
     dsx__page *known; /* a list */
     uint64_t n_pages, n_idle, max_idle, clock, serial;
@@ -22,7 +22,7 @@ struct dsx__pool {
 /* Pages that nobody uses are kept up to this number. */
 enum { MAX_IDLE = 256 };
 
-dstok_status dsx__pool_new(const dsx_model *model, dsx__pool **out) {
+dstok_status dsx__pool_new(const dsx_model *model, uint64_t max_bytes, dsx__pool **out) {
     dsx__pool *p = calloc(1, sizeof *p);
 
     if (p == NULL) return DSTOK_E_NOMEM;
@@ -33,6 +33,7 @@ dstok_status dsx__pool_new(const dsx_model *model, dsx__pool **out) {
     p->ops = model->ops;
     p->be = model->be;
     p->page_reals = dsx__kv_page_reals(&model->kv);
+    p->max_pages = max_bytes / (p->page_reals * p->ops->real_bytes);
     p->max_idle = MAX_IDLE;
     *out = p;
     return DSTOK_OK;
@@ -81,7 +82,7 @@ static bool evict(dsx__pool *p) {
 static dsx__page *take(dsx__pool *p) {
     dsx__page *page;
 
-    while (p->max_pages > 0 && p->n_pages >= p->max_pages)
+    while (p->n_pages >= p->max_pages)
         if (!evict(p)) return NULL;
     page = calloc(1, sizeof *page);
     if (page == NULL) return NULL;

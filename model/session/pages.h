@@ -21,7 +21,8 @@ typedef struct dsx__page {
 
 typedef struct dsx__pool dsx__pool;
 
-dstok_status dsx__pool_new(const dsx_model *model, dsx__pool **out);
+/* Pages take at most max_bytes. */
+dstok_status dsx__pool_new(const dsx_model *model, uint64_t max_bytes, dsx__pool **out);
 void dsx__pool_free(dsx__pool *pool); /* no session may be left; NULL is accepted */
 
 /* An empty page with one reference; NULL when out of memory, or beyond max_bytes with every page in use. */

@@ -12,5 +12,7 @@
 
 #include <dsx/model.h>
 #include <dsx/session.h>
+#include <dsx/sample.h>
+#include <dsx/plan.h>
 
 #endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* The plan of a model's memory, from its headers. */
+#include <dsx/plan.h>
+
+#include "arch/forward.h"
+#include "arch/open.h"
+
+#include <stdio.h>
+
+typedef struct dsx__sum {
+    const dsx__backend_ops *ops;
+    const dsx__backend_options *options;
+    uint64_t bytes, parameters;
+} dsx__sum;
+
+static void add(void *context, const dsx__part *part, bool quantise) {
+    dsx__sum *sum = context;
+
+    sum->bytes += sum->ops->plan(sum->options, part, quantise);
+    sum->parameters += part->rows * part->columns;
+}
+
+uint64_t dsx__plan_weights(const dsx__config *c, const dsx__parts *parts, const dsx__backend_ops *ops,
+                           const dsx__backend_options *options, uint64_t *n_parameters) {
+    dsx__sum sum = {ops, options, 0, 0};
+
+    dsx__parts_each(c, parts, add, &sum);
+    *n_parameters = sum.parameters;
+    return sum.bytes;
+}
+
+static void fill(const dsx__config *c, const dsx__backend_ops *ops, const dsx_plan_options *o, dsx_plan *p) {
+    dsx__kv_shape kv = dsx__kv_shape_of(c);
+    uint64_t n = o->n_sessions ? o->n_sessions : 1, rows = o->chunk ? o->chunk : 512;
+
+    p->context = o->context ? o->context : c->context;
+    p->kv = n * ((p->context + DSX__PAGE - 1) / DSX__PAGE) * dsx__kv_page_reals(&kv) * ops->real_bytes;
+    p->work = n * (dsx__work_bytes(c, ops->real_bytes, rows) + c->width * ops->real_bytes);
+    p->total = p->weights + p->kv + p->work;
+}
+
+dstok_status dsx_plan_model(const char *path, const dsx_plan_options *options, dsx_plan *out,
+                            dstok_error *err) {
+    dsx_plan_options o = DSX_PLAN_OPTIONS_INIT;
+    dsx_model_options mo = DSX_MODEL_OPTIONS_INIT;
+    dsx_plan plan = DSX_PLAN_INIT;
+    dsx__backend_options be;
+    dsx__archive archive = {0};
+    dsx__parts parts = {0};
+    dstok_status status;
+
+    if (options != NULL) o = *options;
+    if (o.model != NULL) mo = *o.model;
+    if (path == NULL || out == NULL || out->struct_size != sizeof *out || o.struct_size != sizeof o ||
+        o.context > DSX__MAX_CONTEXT || o.chunk > 65536 || !dsx__options_are_valid(&mo))
+        return dsx__fail(err, DSTOK_E_INVAL, "dsx_plan_model: an argument is out of its domain");
+    be = dsx__backend_options_of(&mo);
+    status = dsx__archive_open(path, &archive, err);
+    if (status == DSTOK_OK) status = dsx__parts_find(&archive, &parts, err);
+    if (status == DSTOK_OK) {
+        const dsx__backend_ops *ops = dsx__backend_of(&mo);
+
+        plan.file = archive.file_bytes;
+        plan.weights = dsx__plan_weights(&archive.config, &parts, ops, &be, &plan.n_parameters);
+        fill(&archive.config, ops, &o, &plan);
+        *out = plan;
+        if (mo.max_bytes > 0 && plan.total > mo.max_bytes)
+            status = dsx__fail(err, DSTOK_E_LIMIT, "the model needs %llu bytes, %llu are allowed",
+                               (unsigned long long)plan.total, (unsigned long long)mo.max_bytes);
+    }
+    dsx__parts_free(&parts);
+    dsx__archive_close(&archive);
+    return status;
+}
