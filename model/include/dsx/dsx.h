@@ -14,5 +14,6 @@
 #include <dsx/session.h>
 #include <dsx/sample.h>
 #include <dsx/plan.h>
+#include <dsx/cost.h>
 
 #endif
