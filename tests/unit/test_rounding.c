@@ -3,15 +3,14 @@
 #include "quant/rounding.h"
 
 #include "quant/blocks.h"
-#include "rng.h"
 #include "t.h"
 
 #include <math.h>
 
-static float value(uint64_t *rng) { /* any size, both signs */
-    double x = (double)(t_rand(rng) % 2000001) / 1000000 - 1;
+static float value(t_rng *rng) { /* any size, both signs */
+    double x = (double)(t_random(rng) % 2000001) / 1000000 - 1;
 
-    return (float)ldexp(x, (int)(t_rand(rng) % 60) - 30);
+    return (float)ldexp(x, (int)(t_random(rng) % 60) - 30);
 }
 
 /* The code whose value is nearest to x; of two the even one. */
@@ -32,7 +31,7 @@ static int nearest_code(float x, const float *values, int n) {
 
 static void fp8(void) {
     float values[127];
-    uint64_t rng = 1;
+    t_rng rng = {1};
 
     for (int i = 0; i < 127; i++) values[i] = dsx__from_fp8((uint8_t)i);
     CHECK(values[126] == 448 && values[8] == 0x1p-6f && values[1] == 0x1p-9f);
@@ -74,23 +73,24 @@ static void check_group(group_of *f, const float *x, uint32_t n, int low, int hi
         double got = (double)d * q[i] + (double)m;
 
         CHECK(q[i] >= low && q[i] <= high);
-        CHECK(fabs(got - (double)x[i]) <= 0.51 * (double)d + (high > 100 ? 0.002 : 0.01) * fabs((double)x[i]));
+        CHECK(fabs(got - (double)x[i]) <=
+              0.51 * (double)d + (high > 100 ? 0.002 : 0.01) * fabs((double)x[i]));
         if (x[i] == 0) CHECK(got == 0);
     }
 }
 
 static void groups(void) {
-    static const float shapes[][4] = {{0, 0, 0, 0}, {5, 6, 7, 8}, {-5, -6, -7, -8}, {0, 0, 1000, 0}, {1e-7f, 0, -1e-7f, 0},
-                                      {-1, 0, 0, 3}};
+    static const float shapes[][4] = {{0, 0, 0, 0},    {5, 6, 7, 8},          {-5, -6, -7, -8},
+                                      {0, 0, 1000, 0}, {1e-7f, 0, -1e-7f, 0}, {-1, 0, 0, 3}};
     float x[128];
-    uint64_t rng = 2;
+    t_rng rng = {2};
 
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         check_group(dsx__group_w8, shapes[i], 4, -127, 127);
         check_group(dsx__group_w4, shapes[i], 4, 0, 15);
     }
     for (int k = 0; k < 2000; k++) {
-        for (int i = 0; i < 128; i++) x[i] = (float)((double)(t_rand(&rng) % 2001) / 1000 - (k % 3) * 0.7);
+        for (int i = 0; i < 128; i++) x[i] = (float)((double)(t_random(&rng) % 2001) / 1000 - (k % 3) * 0.7);
         check_group(dsx__group_w8, x, 32u << k % 3, -127, 127);
         check_group(dsx__group_w4, x, 32u << k % 3, 0, 15);
     }
@@ -100,13 +100,13 @@ static void groups(void) {
 static void smaller_groups_are_better(void) {
     float x[4096];
     double before = 0;
-    uint64_t rng = 3;
+    t_rng rng = {3};
 
     for (int i = 0; i < 4096; i++) {
         double sum = -6;
 
-        for (int k = 0; k < 12; k++) sum += (double)(t_rand(&rng) % 1000) / 1000;
-        x[i] = (float)(t_rand(&rng) % 500 == 0 ? 8 * sum : sum);
+        for (int k = 0; k < 12; k++) sum += (double)(t_random(&rng) % 1000) / 1000;
+        x[i] = (float)(t_random(&rng) % 500 == 0 ? 8 * sum : sum);
     }
     for (uint32_t group = 16; group <= 128; group *= 2) {
         double error = 0;
@@ -116,7 +116,8 @@ static void smaller_groups_are_better(void) {
             float d, m;
 
             dsx__group_w4(x + at, group, q, &d, &m);
-            for (uint32_t i = 0; i < group; i++) error += pow((double)d * q[i] + (double)m - (double)x[at + i], 2);
+            for (uint32_t i = 0; i < group; i++)
+                error += pow((double)d * q[i] + (double)m - (double)x[at + i], 2);
         }
         CHECK(error > before);
         before = error;
@@ -138,7 +139,7 @@ static void int8_rows(void) {
 static void hadamard(void) {
     float x[64], y[64];
     double before = 0, after = 0;
-    uint64_t rng = 4;
+    t_rng rng = {4};
 
     for (int i = 0; i < 64; i++) y[i] = x[i] = value(&rng) > 0 ? 1.5f : (float)(i % 7);
     x[5] = y[5] = 100;
