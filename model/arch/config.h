@@ -42,6 +42,8 @@ typedef struct dsx__rope {
     double attention_factor;     /* yarn; 0: from factor and the two above */
     uint32_t original_context;   /* llama3, yarn, dynamic */
     bool interleaved; /* pairs are (2i, 2i+1), not (i, i + dims/2): GGUF llama, llama2.c, DeepSeek */
+    const float *
+        factors; /* GGUF: [dims / 2], the frequency of each pair is divided by its own; NULL: none. The archive's */
 } dsx__rope;
 
 typedef enum dsx__gate { DSX__GATE_SOFTMAX, DSX__GATE_SIGMOID } dsx__gate;
@@ -68,12 +70,13 @@ typedef struct dsx__mla { /* kv_rank 0: ordinary attention */
 
 typedef struct dsx__config {
     dsx__arch arch;
-    uint32_t n_layers, width, n_heads, n_kv_heads, head_dim;
-    uint32_t ffn;         /* of dense layers */
-    uint32_t n_vocab;     /* rows of the embedding */
-    uint32_t context;     /* that the model was made for */
-    uint32_t window;      /* sliding window, in tokens; 0: none */
-    uint32_t window_from; /* first layer that has it */
+    uint32_t n_layers, width, n_heads, n_kv_heads, head_dim; /* with MLA n_kv_heads is n_heads */
+    uint32_t n_more_layers; /* behind n_layers in the file, for predicting further tokens: passed over */
+    uint32_t ffn;           /* of dense layers */
+    uint32_t n_vocab;       /* rows of the embedding */
+    uint32_t context;       /* that the model was made for */
+    uint32_t window;        /* sliding window, in tokens; 0: none */
+    uint32_t window_from;   /* first layer that has it */
     double norm_eps;
     double attention_scale; /* on q.k; 0: 1/sqrt(head_dim), with yarn's own factor */
     dsx__rope rope;
@@ -88,6 +91,11 @@ typedef struct dsx__config {
 
 /* The name users know: "llama", "qwen3", ... */
 const char *dsx__arch_name(dsx__arch arch);
+
+/* Whether a layer has experts, not one dense block. */
+bool dsx__has_experts(const dsx__config *c, uint32_t layer);
+/* Width of a head's value. */
+uint32_t dsx__value_dim(const dsx__config *c);
 
 /* E_FORMAT with a reason where sizes are absurd or do not fit one another. */
 dstok_status dsx__config_check(const dsx__config *c, dstok_error *err);

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of a model are called, and what shape they have: one table for both ways of naming. */
+#include "arch/names.h"
+
+#include "base.h"
+#include "files/list.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Which models, and which of their layers, have a part. */
+typedef enum when {
+    ALWAYS,
+    UNTIED,   /* the head is not the embedding */
+    PLAIN,    /* attention that is not latent */
+    Q_DIRECT, /* queries are made in one step */
+    QKV_BIAS,
+    O_BIAS,
+    QK_NORM,
+    LATENT,
+    Q_LATENT, /* queries are made in two steps */
+    DENSE,
+    DENSE_BIAS,
+    EXPERTS,
+    ROUTER_BIAS,
+    SHARED
+} when;
+
+/* An axis. */
+typedef enum axis {
+    ONE, /* there is no such axis: a vector */
+    VOCAB,
+    WIDTH,
+    HEADS, /* all heads together, and so on */
+    KV_HEADS,
+    HEAD,
+    VALUES,
+    Q_RANK,
+    KV_RANK,
+    KV_A,
+    KV_B,
+    FFN,
+    N_EXPERTS,
+    EXPERT_FFN,
+    SHARED_FFN
+} axis;
+
+/* GGUF keeps all experts of a layer in one tensor, Hugging Face has one for each. */
+static const struct row {
+    dsx__role role;
+    when when;
+    axis rows, columns;
+    const char *hf, *gguf; /* %u: layer, then expert */
+} rows[] = {
+    {DSX__EMBED, ALWAYS, VOCAB, WIDTH, "model.embed_tokens.weight", "token_embd.weight"},
+    {DSX__FINAL_NORM, ALWAYS, ONE, WIDTH, "model.norm.weight", "output_norm.weight"},
+    {DSX__HEAD, UNTIED, VOCAB, WIDTH, "lm_head.weight", "output.weight"},
+#define HF   "model.layers.%u."
+#define GGUF "blk.%u."
+    {DSX__ATTN_NORM, ALWAYS, ONE, WIDTH, HF "input_layernorm.weight", GGUF "attn_norm.weight"},
+    {DSX__Q, Q_DIRECT, HEADS, WIDTH, HF "self_attn.q_proj.weight", GGUF "attn_q.weight"},
+    {DSX__K, PLAIN, KV_HEADS, WIDTH, HF "self_attn.k_proj.weight", GGUF "attn_k.weight"},
+    {DSX__V, PLAIN, KV_HEADS, WIDTH, HF "self_attn.v_proj.weight", GGUF "attn_v.weight"},
+    {DSX__O, ALWAYS, WIDTH, VALUES, HF "self_attn.o_proj.weight", GGUF "attn_output.weight"},
+    {DSX__Q_BIAS, QKV_BIAS, ONE, HEADS, HF "self_attn.q_proj.bias", GGUF "attn_q.bias"},
+    {DSX__K_BIAS, QKV_BIAS, ONE, KV_HEADS, HF "self_attn.k_proj.bias", GGUF "attn_k.bias"},
+    {DSX__V_BIAS, QKV_BIAS, ONE, KV_HEADS, HF "self_attn.v_proj.bias", GGUF "attn_v.bias"},
+    {DSX__O_BIAS, O_BIAS, ONE, WIDTH, HF "self_attn.o_proj.bias", GGUF "attn_output.bias"},
+    {DSX__Q_NORM, QK_NORM, ONE, HEAD, HF "self_attn.q_norm.weight", GGUF "attn_q_norm.weight"},
+    {DSX__K_NORM, QK_NORM, ONE, HEAD, HF "self_attn.k_norm.weight", GGUF "attn_k_norm.weight"},
+    {DSX__Q_A, Q_LATENT, Q_RANK, WIDTH, HF "self_attn.q_a_proj.weight", GGUF "attn_q_a.weight"},
+    {DSX__Q_A_NORM, Q_LATENT, ONE, Q_RANK, HF "self_attn.q_a_layernorm.weight", GGUF "attn_q_a_norm.weight"},
+    {DSX__Q_B, Q_LATENT, HEADS, Q_RANK, HF "self_attn.q_b_proj.weight", GGUF "attn_q_b.weight"},
+    {DSX__KV_A, LATENT, KV_A, WIDTH, HF "self_attn.kv_a_proj_with_mqa.weight", GGUF "attn_kv_a_mqa.weight"},
+    {DSX__KV_A_NORM, LATENT, ONE, KV_RANK, HF "self_attn.kv_a_layernorm.weight",
+     GGUF "attn_kv_a_norm.weight"},
+    {DSX__KV_B, LATENT, KV_B, KV_RANK, HF "self_attn.kv_b_proj.weight", GGUF "attn_kv_b.weight"},
+    {DSX__FFN_NORM, ALWAYS, ONE, WIDTH, HF "post_attention_layernorm.weight", GGUF "ffn_norm.weight"},
+    {DSX__GATE, DENSE, FFN, WIDTH, HF "mlp.gate_proj.weight", GGUF "ffn_gate.weight"},
+    {DSX__UP, DENSE, FFN, WIDTH, HF "mlp.up_proj.weight", GGUF "ffn_up.weight"},
+    {DSX__DOWN, DENSE, WIDTH, FFN, HF "mlp.down_proj.weight", GGUF "ffn_down.weight"},
+    {DSX__GATE_BIAS, DENSE_BIAS, ONE, FFN, HF "mlp.gate_proj.bias", GGUF "ffn_gate.bias"},
+    {DSX__UP_BIAS, DENSE_BIAS, ONE, FFN, HF "mlp.up_proj.bias", GGUF "ffn_up.bias"},
+    {DSX__DOWN_BIAS, DENSE_BIAS, ONE, WIDTH, HF "mlp.down_proj.bias", GGUF "ffn_down.bias"},
+    {DSX__ROUTER, EXPERTS, N_EXPERTS, WIDTH, HF "mlp.gate.weight", GGUF "ffn_gate_inp.weight"},
+    {DSX__ROUTER_BIAS, ROUTER_BIAS, ONE, N_EXPERTS, HF "mlp.gate.e_score_correction_bias",
+     GGUF "exp_probs_b.bias"},
+    {DSX__SHARED_GATE, SHARED, SHARED_FFN, WIDTH, HF "mlp.shared_experts.gate_proj.weight",
+     GGUF "ffn_gate_shexp.weight"},
+    {DSX__SHARED_UP, SHARED, SHARED_FFN, WIDTH, HF "mlp.shared_experts.up_proj.weight",
+     GGUF "ffn_up_shexp.weight"},
+    {DSX__SHARED_DOWN, SHARED, WIDTH, SHARED_FFN, HF "mlp.shared_experts.down_proj.weight",
+     GGUF "ffn_down_shexp.weight"},
+    {DSX__EXPERT_GATE, EXPERTS, EXPERT_FFN, WIDTH, HF "mlp.experts.%u.gate_proj.weight",
+     GGUF "ffn_gate_exps.weight"},
+    {DSX__EXPERT_UP, EXPERTS, EXPERT_FFN, WIDTH, HF "mlp.experts.%u.up_proj.weight",
+     GGUF "ffn_up_exps.weight"},
+    {DSX__EXPERT_DOWN, EXPERTS, WIDTH, EXPERT_FFN, HF "mlp.experts.%u.down_proj.weight",
+     GGUF "ffn_down_exps.weight"},
+};
+
+/* Tensors that hold nothing learned, or nothing that is needed: ends of names. */
+static const char *const passed_over[] = {".rotary_emb.inv_freq", "rope_freqs.weight"};
+
+typedef struct search {
+    const dsx__archive *a;
+    const dsx__config *c;
+    bool *used; /* of each tensor */
+    dstok_error *err;
+} search;
+
+static bool is_there(const dsx__config *c, when w, uint32_t layer) {
+    bool latent = c->mla.kv_rank > 0, experts = dsx__has_experts(c, layer);
+
+    switch (w) {
+    case ALWAYS:
+        return true;
+    case UNTIED:
+        return !c->tied_head;
+    case PLAIN:
+        return !latent;
+    case Q_DIRECT:
+        return !latent || c->mla.q_rank == 0;
+    case QKV_BIAS:
+        return c->qkv_bias;
+    case O_BIAS:
+        return c->o_bias;
+    case QK_NORM:
+        return c->qk_norm;
+    case LATENT:
+        return latent;
+    case Q_LATENT:
+        return latent && c->mla.q_rank > 0;
+    case DENSE:
+        return !experts;
+    case DENSE_BIAS:
+        return !experts && c->mlp_bias;
+    case EXPERTS:
+        return experts;
+    case ROUTER_BIAS:
+        return experts && c->moe.has_bias;
+    default:
+        return experts && c->moe.n_shared > 0;
+    }
+}
+
+static uint64_t length(const dsx__config *c, axis a) {
+    switch (a) {
+    case VOCAB:
+        return c->n_vocab;
+    case WIDTH:
+        return c->width;
+    case HEADS:
+        return (uint64_t)c->n_heads * c->head_dim;
+    case KV_HEADS:
+        return (uint64_t)c->n_kv_heads * c->head_dim;
+    case HEAD:
+        return c->head_dim;
+    case VALUES:
+        return (uint64_t)c->n_heads * dsx__value_dim(c);
+    case Q_RANK:
+        return c->mla.q_rank;
+    case KV_RANK:
+        return c->mla.kv_rank;
+    case KV_A:
+        return (uint64_t)c->mla.kv_rank + c->mla.rope;
+    case KV_B:
+        return (uint64_t)c->n_heads * ((uint64_t)c->mla.nope + c->mla.value);
+    case FFN:
+        return c->ffn;
+    case N_EXPERTS:
+        return c->moe.n_experts;
+    case EXPERT_FFN:
+        return c->moe.width;
+    case SHARED_FFN:
+        return (uint64_t)c->moe.width * c->moe.n_shared;
+    default:
+        return 1;
+    }
+}
+
+/* ---- one tensor */
+
+static dstok_status missing(const search *s, const char *name) {
+    if (strstr(name, ".attn_kv_b.weight") != NULL && dsx__archive_find(s->a, "blk.0.attn_k_b.weight") != NULL)
+        return dsx__fail(s->err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET,
+                         "not supported: attn_k_b and attn_v_b of newer DeepSeek files; attn_kv_b is needed");
+    return dsx__fail(s->err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET,
+                     "tensor \"%s\" is missing: a %s model of %" PRIu32 " layers has it", name,
+                     dsx__arch_name(s->c->arch), s->c->n_layers);
+}
+
+static dstok_status check_shape(const search *s, const dsx__tensor *t, const dsx__tensor *want) {
+    dsx__quoted found, expected;
+
+    if (t->n_dims == want->n_dims && memcmp(t->shape, want->shape, sizeof t->shape) == 0) return DSTOK_OK;
+    return dsx__fail(s->err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, "tensor \"%s\" has shape %s, expected %s",
+                     want->name, dsx__shape_text(t, found), dsx__shape_text(want, expected));
+}
+
+/* The tensor of this name, which must have the shape of the row; `stack` of them one behind the other, if not 0. */
+static dstok_status take(search *s, const struct row *row, const char *name, uint32_t stack, dsx__part *out) {
+    dsx__tensor want = {.name = name, .shape = {1, 1, 1, 1}};
+    const dsx__tensor *t = dsx__archive_find(s->a, name);
+
+    if (stack > 0) want.shape[want.n_dims++] = stack;
+    if (row->rows != ONE) want.shape[want.n_dims++] = length(s->c, row->rows);
+    want.shape[want.n_dims++] = length(s->c, row->columns);
+    if (t == NULL) return missing(s, name);
+    DSX_TRY(check_shape(s, t, &want));
+    s->used[t - s->a->tensors] = true;
+    *out = (dsx__part){t->format, length(s->c, row->rows), length(s->c, row->columns), t->data};
+    return DSTOK_OK;
+}
+
+/* ---- layers */
+
+static dstok_status take_named(search *s, const struct row *row, uint32_t layer, uint32_t expert,
+                               uint32_t stack, dsx__part *out) {
+    char name[96];
+
+    snprintf(name, sizeof name, s->a->kind == DSX__GGUF ? row->gguf : row->hf, layer, expert);
+    return take(s, row, name, stack, out);
+}
+
+/* One kind of matrix, of all experts of a layer. */
+static dstok_status take_experts(search *s, const struct row *row, uint32_t layer, dsx__part *experts) {
+    uint32_t n = s->c->moe.n_experts, which = row->role - DSX__EXPERT_GATE;
+    dsx__part stack = {.data = NULL};
+
+    if (s->a->kind == DSX__GGUF) {
+        DSX_TRY(take_named(s, row, layer, 0, n, &stack));
+        uint64_t bytes = stack.rows * dsx__row_bytes(stack.format, stack.columns);
+        for (uint32_t e = 0; e < n; e++) {
+            experts[3 * e + which] = stack;
+            experts[3 * e + which].data += e * bytes;
+        }
+        return DSTOK_OK;
+    }
+    for (uint32_t e = 0; e < n; e++) DSX_TRY(take_named(s, row, layer, e, 0, &experts[3 * e + which]));
+    return DSTOK_OK;
+}
+
+static dstok_status take_layer(search *s, uint32_t layer, struct dsx__layer_parts *out) {
+    for (size_t i = DSX__ATTN_NORM; i < DSX__N_ROLES; i++) {
+        const struct row *row = &rows[i];
+        if (!is_there(s->c, row->when, layer)) continue;
+        if (row->role < DSX__EXPERT_GATE) {
+            DSX_TRY(take_named(s, row, layer, 0, 0, &out->role[row->role]));
+            continue;
+        }
+        if (out->experts == NULL)
+            out->experts = calloc((size_t)s->c->moe.n_experts * 3, sizeof *out->experts);
+        if (out->experts == NULL) return dsx__no_memory(s->err);
+        DSX_TRY(take_experts(s, row, layer, out->experts));
+    }
+    return DSTOK_OK;
+}
+
+/* ---- what is left */
+
+/* A layer that predicts further tokens. */
+static bool is_further_layer(const dsx__config *c, const char *name, bool gguf) {
+    unsigned layer = 0;
+
+    return c->n_more_layers > 0 && sscanf(name, gguf ? "blk.%9u." : "model.layers.%9u.", &layer) == 1 &&
+           layer >= c->n_layers && layer < c->n_layers + c->n_more_layers;
+}
+
+static bool may_be_left(const search *s, const char *name) {
+    size_t n = strlen(name);
+    bool gguf = s->a->kind == DSX__GGUF;
+
+    for (size_t i = 0; i < sizeof passed_over / sizeof *passed_over; i++) {
+        size_t m = strlen(passed_over[i]);
+        if (n >= m && strcmp(name + n - m, passed_over[i]) == 0) return true;
+    }
+    if (s->c->tied_head && strcmp(name, rows[DSX__HEAD].hf) == 0) return true; /* the embedding once more */
+    return is_further_layer(s->c, name, gguf);
+}
+
+static dstok_status check_left(const search *s) {
+    dsx__quoted q, shape;
+
+    for (size_t i = 0; i < s->a->n_tensors; i++) {
+        const dsx__tensor *t = &s->a->tensors[i];
+        if (!s->used[i] && !may_be_left(s, t->name))
+            return dsx__fail(s->err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET,
+                             "tensor \"%s\" of shape %s is no part of a %s model of %" PRIu32 " layers",
+                             dsx__quote(t->name, strlen(t->name), q), dsx__shape_text(t, shape),
+                             dsx__arch_name(s->c->arch), s->c->n_layers);
+    }
+    return DSTOK_OK;
+}
+
+/* ---- all */
+
+static dstok_status find_all(search *s, dsx__parts *out) {
+    dsx__part *const whole[] = {&out->embed, &out->final_norm, &out->head};
+
+    for (size_t i = DSX__EMBED; i < DSX__ATTN_NORM; i++)
+        if (is_there(s->c, rows[i].when, 0)) DSX_TRY(take_named(s, &rows[i], 0, 0, 0, whole[i]));
+    for (uint32_t i = 0; i < out->n_layers; i++) DSX_TRY(take_layer(s, i, &out->layers[i]));
+    return check_left(s);
+}
+
+dstok_status dsx__parts_find(const dsx__archive *a, dsx__parts *out, dstok_error *err) {
+    search s = {.a = a, .c = &a->config, .err = err};
+    dstok_status status;
+
+    *out = (dsx__parts){.n_layers = a->config.n_layers};
+    out->layers = calloc(out->n_layers, sizeof *out->layers);
+    s.used = calloc(a->n_tensors + 1, sizeof *s.used);
+    status = out->layers == NULL || s.used == NULL ? dsx__no_memory(err) : find_all(&s, out);
+    free(s.used);
+    if (status != DSTOK_OK) dsx__parts_free(out);
+    return status;
+}
+
+void dsx__parts_free(dsx__parts *p) {
+    for (uint32_t i = 0; p->layers != NULL && i < p->n_layers; i++) free(p->layers[i].experts);
+    free(p->layers);
+    *p = (dsx__parts){.layers = NULL};
+}

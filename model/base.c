@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Reports of what went wrong. */
+#include "base.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A text that filled its buffer may end inside a character: that is dropped. */
+static void mend_end(char *text, size_t cap) {
+    size_t n = strlen(text), start = n;
+
+    if (n + 1 < cap) return;
+    while (start > 0 && ((unsigned char)text[start - 1] & 0xC0) == 0x80) start--;
+    if (start > 0 && (unsigned char)text[start - 1] >= 0xC0) text[start - 1] = '\0';
+}
+
+dstok_status dsx__fail(dstok_error *err, dstok_status status, uint64_t offset, const char *format, ...) {
+    va_list args;
+
+    if (err == NULL) return status;
+    *err = (dstok_error){.status = status, .offset = offset};
+    va_start(args, format);
+    vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    mend_end(err->text, sizeof err->text);
+    return status;
+}
+
+dstok_status dsx__no_memory(dstok_error *err) {
+    return dsx__fail(err, DSTOK_E_NOMEM, DSTOK_NO_OFFSET, "out of memory");
+}
+
+dstok_status dsx__fail_in(dstok_error *err, dstok_status status, const char *path) {
+    char text[sizeof err->text];
+    const char *slash = strrchr(path, '/');
+
+    if (status == DSTOK_OK || err == NULL) return status;
+    memcpy(text, err->text, sizeof text);
+    int n = snprintf(err->text, sizeof err->text,
+                     "%.100s: ", slash != NULL && slash[1] != '\0' ? slash + 1 : path);
+    if (n > 0) snprintf(err->text + n, sizeof err->text - (size_t)n, "%s", text);
+    mend_end(err->text, sizeof err->text);
+    return status;
+}
+
+const char *dsx__quote(const void *text, size_t n, dsx__quoted out) {
+    const unsigned char *from = text;
+    size_t room = sizeof(dsx__quoted) - 1, used = n < room ? n : room;
+
+    for (size_t i = 0; i < used; i++) out[i] = (char)(from[i] >= 0x20 && from[i] < 0x7F ? from[i] : '?');
+    out[used] = '\0';
+    if (n > room) memcpy(out + room - 3, "...", 3);
+    return out;
+}

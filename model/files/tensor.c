@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Formats of elements, and lists of tensors. */
+#include "files/list.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const dsx__format_info dsx__formats[DSX__N_FORMATS] = {
+    [DSX__F32] = {"F32", 1, 4},       [DSX__F16] = {"F16", 1, 2},       [DSX__BF16] = {"BF16", 1, 2},
+    [DSX__Q8_0] = {"Q8_0", 32, 34},   [DSX__Q4_0] = {"Q4_0", 32, 18},   [DSX__Q4_1] = {"Q4_1", 32, 20},
+    [DSX__Q5_0] = {"Q5_0", 32, 22},   [DSX__Q5_1] = {"Q5_1", 32, 24},   [DSX__Q2_K] = {"Q2_K", 256, 84},
+    [DSX__Q3_K] = {"Q3_K", 256, 110}, [DSX__Q4_K] = {"Q4_K", 256, 144}, [DSX__Q5_K] = {"Q5_K", 256, 176},
+    [DSX__Q6_K] = {"Q6_K", 256, 210},
+};
+
+uint64_t dsx__row_bytes(dsx__format format, uint64_t n) {
+    const dsx__format_info *f = &dsx__formats[format];
+
+    return n % f->block != 0 || n / f->block > UINT64_MAX / f->bytes ? 0 : n / f->block * f->bytes;
+}
+
+const char *dsx__shape_text(const dsx__tensor *t, dsx__quoted out) {
+    size_t n = 0;
+
+    out[0] = '\0';
+    for (uint32_t d = 0; d < t->n_dims && n + 24 < sizeof(dsx__quoted); d++)
+        n += (size_t)snprintf(out + n, sizeof(dsx__quoted) - n, "[%" PRIu64 "]", t->shape[d]);
+    return t->n_dims == 0 ? "a single number" : out;
+}
+
+dstok_status dsx__tensor_size(dsx__tensor *t, dstok_error *err) {
+    uint64_t rows = 1, row = t->n_dims > 0 ? t->shape[t->n_dims - 1] : 1;
+    dsx__quoted name;
+
+    for (uint32_t d = 0; d + 1 < t->n_dims; d++) {
+        if (t->shape[d] != 0 && rows > (UINT64_MAX >> 8) / t->shape[d])
+            return dsx__fail(err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, "tensor \"%s\" is larger than any file",
+                             dsx__quote(t->name, strlen(t->name), name));
+        rows *= t->shape[d];
+    }
+    uint64_t bytes = dsx__row_bytes(t->format, row);
+    if (bytes == 0 && row != 0 && row % dsx__formats[t->format].block != 0)
+        return dsx__fail(err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET,
+                         "tensor \"%s\" has rows of %" PRIu64 " elements, no multiple of the %" PRIu32
+                         " of a block of %s",
+                         dsx__quote(t->name, strlen(t->name), name), row, dsx__formats[t->format].block,
+                         dsx__formats[t->format].name);
+    if ((bytes == 0 && row != 0) || (bytes != 0 && rows > (UINT64_MAX >> 8) / bytes))
+        return dsx__fail(err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, "tensor \"%s\" is larger than any file",
+                         dsx__quote(t->name, strlen(t->name), name));
+    t->n_bytes = rows * bytes;
+    return DSTOK_OK;
+}
+
+/* ---- lists */
+
+dstok_status dsx__list_add(dsx__list *l, const dsx__tensor *t, const char *name, size_t n, dstok_error *err) {
+    if (l->n == l->cap) {
+        size_t cap = l->cap < 64 ? 64 : l->cap * 2;
+        dsx__tensor *items = realloc(l->items, cap * sizeof *items);
+        if (items == NULL) return dsx__no_memory(err);
+        l->items = items;
+        l->cap = cap;
+    }
+    char *copy = malloc(n + 1);
+    if (copy == NULL) return dsx__no_memory(err);
+    memcpy(copy, name, n);
+    copy[n] = '\0';
+    l->items[l->n] = *t;
+    for (uint32_t d = t->n_dims; d < DSX__MAX_DIMS; d++) l->items[l->n].shape[d] = 1;
+    l->items[l->n++].name = copy;
+    return DSTOK_OK;
+}
+
+void dsx__list_free(dsx__list *l) {
+    for (size_t i = 0; i < l->n; i++) free((char *)(uintptr_t)l->items[i].name);
+    free(l->items);
+    *l = (dsx__list){.items = NULL};
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const dsx__tensor *)a)->name, ((const dsx__tensor *)b)->name);
+}
+
+dstok_status dsx__list_sort(dsx__list *l, dstok_error *err) {
+    dsx__quoted name;
+
+    if (l->n > 0) qsort(l->items, l->n, sizeof *l->items, by_name);
+    for (size_t i = 1; i < l->n; i++)
+        if (strcmp(l->items[i - 1].name, l->items[i].name) == 0)
+            return dsx__fail(err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, "there are two tensors \"%s\"",
+                             dsx__quote(l->items[i].name, strlen(l->items[i].name), name));
+    return DSTOK_OK;
+}
+
+static int by_place(const void *a, const void *b) {
+    const dsx__tensor *x = *(dsx__tensor *const *)a, *y = *(dsx__tensor *const *)b;
+
+    if (x->data != y->data) return x->data < y->data ? -1 : 1;
+    return x->n_bytes < y->n_bytes ? -1 : x->n_bytes > y->n_bytes;
+}
+
+dstok_status dsx__list_places(const dsx__list *l, size_t first, const uint8_t *begin, const uint8_t *end,
+                              dstok_error *err) {
+    size_t n = l->n - first;
+    dstok_status status = DSTOK_OK;
+    dsx__quoted name;
+    const dsx__tensor **order = malloc((n + 1) * sizeof *order);
+
+    if (order == NULL) return dsx__no_memory(err);
+    for (size_t i = 0; i < n; i++) order[i] = &l->items[first + i];
+    qsort(order, n, sizeof *order, by_place);
+    const uint8_t *at = begin;
+    for (size_t i = 0; i < n && status == DSTOK_OK; i++) {
+        const dsx__tensor *t = order[i];
+        if (t->data < at)
+            status = dsx__fail(err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, "tensor \"%s\" lies over another one",
+                               dsx__quote(t->name, strlen(t->name), name));
+        else if (end != NULL && t->data > at)
+            status =
+                dsx__fail(err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, "no tensor holds the %zu bytes before \"%s\"",
+                          (size_t)(t->data - at), dsx__quote(t->name, strlen(t->name), name));
+        at = t->data + t->n_bytes;
+    }
+    if (status == DSTOK_OK && end != NULL && at != end)
+        status = dsx__fail(err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, "no tensor holds the last %zu bytes",
+                           (size_t)(end - at));
+    free(order);
+    return status;
+}
