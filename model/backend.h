@@ -39,6 +39,8 @@ typedef struct dsx__backend_options {
 typedef struct dsx__kv_shape {
     uint32_t n_layers, n_kv_heads, key_dim, value_dim;
 } dsx__kv_shape;
+/* The same in few bits, for pages that lie far back: quant/kv.h. */
+typedef enum dsx__kv_format { DSX__KV_REALS, DSX__KV_INT8, DSX__KV_INT4 } dsx__kv_format;
 size_t dsx__kv_layer_reals(const dsx__kv_shape *s); /* (key_dim + value_dim) * n_kv_heads * DSX__PAGE */
 size_t dsx__kv_page_reals(const dsx__kv_shape *s);
 
@@ -46,6 +48,9 @@ size_t dsx__kv_page_reals(const dsx__kv_shape *s);
 typedef struct dsx__attention {
     const dsx__kv_shape *shape;
     dsx__real *const *pages; /* page table */
+    uint8_t *const *packed;  /* pages [packed_from, packed_to) are read in this form */
+    uint64_t packed_from, packed_to;
+    dsx__kv_format packed_format;
     uint32_t layer, n_heads;
     uint64_t first;
     uint32_t window; /* a row sees itself and the window - 1 tokens before; 0: all */
@@ -109,6 +114,8 @@ typedef struct dsx__backend_ops {
 
     /* ---- attention. k [n][n_kv_heads][key_dim], v [n][n_kv_heads][value_dim] */
     void (*kv_write)(void *be, const dsx__attention *a, const dsx__real *k, const dsx__real *v, size_t n);
+    /* a->layer of a page to its packed form */
+    void (*kv_pack)(void *be, const dsx__attention *a, uint64_t page);
     /* q [n][n_heads][key_dim] -> out [n][n_heads][value_dim] */
     void (*attend)(void *be, const dsx__attention *a, const dsx__real *q, size_t n, dsx__real *out);
 

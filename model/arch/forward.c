@@ -28,6 +28,7 @@ typedef struct dsx__step {
     const dsx__backend_ops *ops;
     void *be;
     const dsx__layer *layer;
+    const dsx__page_table *pages;
     dsx__attention attention;
     dsx__rotation rotation;
     size_t n;
@@ -45,6 +46,44 @@ static void linear(const dsx__step *s, dsx__role role, dsx__role bias, const dsx
     s->ops->linear(s->be, s->layer->role[role], b, x, s->n, out, add);
 }
 
+/* Rows [from, from + n) of the chunk, all in one page: keys and values in, what has come to lie far enough back packed,
+ * attention out. */
+static void attend_page(const dsx__step *s, const dsx__real *q, size_t from, size_t n) {
+    const dsx__kv_shape *kv = s->attention.shape;
+    const dsx__page_table *t = s->pages;
+    const dsx__backend_ops *ops = s->ops;
+    dsx__work *w = s->w;
+    dsx__attention a = s->attention;
+    uint64_t page = (a.first + from) / DSX__PAGE;
+
+    a.first += from;
+    a.packed_from = t->n_sinks;
+    a.packed_to = page > t->n_sinks + t->n_recent ? page - t->n_recent : t->n_sinks;
+    ops->kv_write(s->be, &a, ops->at(w->k, from * kv->n_kv_heads * kv->key_dim),
+                  ops->at(w->v, from * kv->n_kv_heads * kv->value_dim), n);
+    if (a.first % DSX__PAGE == 0 && a.packed_to > a.packed_from) ops->kv_pack(s->be, &a, a.packed_to - 1);
+    ops->attend(s->be, &a, ops->at((dsx__real *)q, from * a.n_heads * kv->key_dim), n,
+                ops->at(w->out, from * a.n_heads * kv->value_dim));
+}
+
+/* w->out = attention of queries q; the chunk's keys and values are in w->k and w->v. */
+static void attend(const dsx__step *s, const dsx__real *q) {
+    size_t from = 0;
+
+    if (s->pages->format == DSX__KV_REALS) {
+        s->ops->kv_write(s->be, &s->attention, s->w->k, s->w->v, s->n);
+        s->ops->attend(s->be, &s->attention, q, s->n, s->w->out);
+        return;
+    }
+    while (from < s->n) {
+        size_t left = DSX__PAGE - (size_t)((s->attention.first + from) % DSX__PAGE);
+        size_t n = left < s->n - from ? left : s->n - from;
+
+        attend_page(s, q, from, n);
+        from += n;
+    }
+}
+
 /* Queries, keys, values of each head: q [n][heads][head_dim], k and v [n][kv heads][head_dim]. */
 static void attention(const dsx__step *s) {
     const dsx__config *c = s->c;
@@ -60,8 +99,7 @@ static void attention(const dsx__step *s) {
     }
     s->ops->rotate(s->be, &s->rotation, w->q, s->n, c->n_heads * d, c->n_heads, d, 0);
     s->ops->rotate(s->be, &s->rotation, w->k, s->n, c->n_kv_heads * d, c->n_kv_heads, d, 0);
-    s->ops->kv_write(s->be, &s->attention, w->k, w->v, s->n);
-    s->ops->attend(s->be, &s->attention, w->q, s->n, w->out);
+    attend(s, w->q);
     linear(s, DSX__O, DSX__O_BIAS, w->out, w->x, true);
 }
 
@@ -87,12 +125,11 @@ static void latent_attention(const dsx__step *s) {
     norm(s, w->k, s->layer->role[DSX__KV_A_NORM], m->kv_rank, s->n, key, w->k);
     s->ops->rotate(s->be, &s->rotation, w->k, s->n, key, 1, key, m->kv_rank);
     s->ops->copy(s->be, w->k, s->n, m->kv_rank, key, w->v, m->kv_rank);
-    s->ops->kv_write(s->be, &s->attention, w->k, w->v, s->n);
 
     s->ops->linear_heads(s->be, kv_b, c->n_heads, block, 0, m->nope, true, w->q, head, s->n, w->latent, key);
     s->ops->copy(s->be, s->ops->at(w->q, m->nope), s->n * c->n_heads, m->rope, head,
                  s->ops->at(w->latent, m->kv_rank), key);
-    s->ops->attend(s->be, &s->attention, w->latent, s->n, w->out); /* [n][heads][kv_rank] */
+    attend(s, w->latent); /* [n][heads][kv_rank] */
     s->ops->linear_heads(s->be, kv_b, c->n_heads, block, m->nope, m->value, false, w->out, m->kv_rank, s->n,
                          w->q, m->value);
     linear(s, DSX__O, DSX__N_ROLES, w->q, w->x, true);
@@ -169,13 +206,15 @@ static void layer(dsx__step *s, uint32_t l) {
         dense(s, DSX__GATE, DSX__UP, DSX__DOWN, c->ffn);
 }
 
-void dsx__forward(dsx__work *w, dsx__real *const *pages, uint64_t first, const uint32_t *ids, size_t n) {
+void dsx__forward(dsx__work *w, const dsx__page_table *pages, uint64_t first, const uint32_t *ids, size_t n) {
     const dsx_model *m = w->model;
     const dsx__config *c = &m->config;
-    dsx__step s = {.w = w, .model = m, .c = c, .ops = m->ops, .be = m->be, .n = n};
+    dsx__step s = {.w = w, .model = m, .c = c, .ops = m->ops, .be = m->be, .pages = pages, .n = n};
 
     s.attention = (dsx__attention){.shape = &m->kv,
-                                   .pages = pages,
+                                   .pages = pages->reals,
+                                   .packed = pages->packed,
+                                   .packed_format = pages->format,
                                    .n_heads = c->n_heads,
                                    .first = first,
                                    .scale = dsx__attention_scale(c),

@@ -3,6 +3,8 @@
  * what each entry of dsx__backend_ops does; it is slow. */
 #include "backend.h"
 
+#include "quant/kv.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,30 +250,72 @@ static void f64_kv_write(void *be, const dsx__attention *a, const dsx__real *k, 
     }
 }
 
-static double score(const dsx__attention *a, const double *q, uint32_t kv_head, uint64_t at) {
-    const double *keys = keys_of(a, at / DSX__PAGE, kv_head) + at % DSX__PAGE;
-    double sum = 0;
+static void f64_kv_pack(void *be, const dsx__attention *a, uint64_t page) {
+    const dsx__kv_shape *s = a->shape;
 
-    for (uint32_t d = 0; d < a->shape->key_dim; d++) sum += q[d] * keys[d * DSX__PAGE];
-    return sum * a->scale;
+    (void)be;
+    for (uint32_t h = 0; h < s->n_kv_heads; h++) {
+        const double *keys = keys_of(a, page, h), *values = values_of(a, page, h);
+        uint8_t *to = dsx__kv_head(s, a->packed_format, a->packed[page], a->layer, h);
+
+        for (uint32_t t = 0; t < DSX__PAGE; t++) {
+            float row[DSX__KV_MAX_DIM];
+
+            for (uint32_t d = 0; d < s->key_dim; d++) row[d] = (float)keys[d * DSX__PAGE + t];
+            dsx__kv_pack_row(a->packed_format, row, s->key_dim, t, to);
+            for (uint32_t d = 0; d < s->value_dim; d++) row[d] = (float)values[t * s->value_dim + d];
+            dsx__kv_pack_row(a->packed_format, row, s->value_dim, t,
+                             to + dsx__kv_part_bytes(a->packed_format, s->key_dim));
+        }
+    }
 }
 
-/* One head of one row: the greatest score first, then sums against it. */
+/* Key and value of one token, of either form. */
+static void token(const dsx__attention *a, uint32_t kv_head, uint64_t at, double *key, double *value) {
+    const dsx__kv_shape *s = a->shape;
+    uint64_t page = at / DSX__PAGE, t = at % DSX__PAGE;
+    float row[DSX__KV_MAX_DIM];
+
+    if (page < a->packed_from || page >= a->packed_to) {
+        for (uint32_t d = 0; d < s->key_dim; d++) key[d] = keys_of(a, page, kv_head)[d * DSX__PAGE + t];
+        for (uint32_t d = 0; d < s->value_dim; d++)
+            value[d] = values_of(a, page, kv_head)[t * s->value_dim + d];
+        return;
+    }
+    const uint8_t *from = dsx__kv_head(s, a->packed_format, a->packed[page], a->layer, kv_head);
+
+    dsx__kv_unpack_row(a->packed_format, from, s->key_dim, (uint32_t)t, row);
+    for (uint32_t d = 0; d < s->key_dim; d++) key[d] = (double)row[d];
+    dsx__kv_unpack_row(a->packed_format, from + dsx__kv_part_bytes(a->packed_format, s->key_dim),
+                       s->value_dim, (uint32_t)t, row);
+    for (uint32_t d = 0; d < s->value_dim; d++) value[d] = (double)row[d];
+}
+
+/* One head of one row. Sums are against the greatest score so far, and are scaled down when a greater one comes. */
 static void attend_head(const dsx__attention *a, const double *q, uint32_t head, uint64_t position,
                         double *out) {
     uint32_t kv_head = head / (a->n_heads / a->shape->n_kv_heads), value_dim = a->shape->value_dim;
     uint64_t from = a->window > 0 && position >= a->window ? position - a->window + 1 : 0;
     double slope = a->alibi * exp2(-8.0 * (head + 1) / a->n_heads), max = -INFINITY, sum = 0;
+    double key[DSX__KV_MAX_DIM], value[DSX__KV_MAX_DIM];
 
-    for (uint64_t at = from; at <= position; at++)
-        max = fmax(max, score(a, q, kv_head, at) - slope * (double)(position - at));
     memset(out, 0, value_dim * sizeof *out);
     for (uint64_t at = from; at <= position; at++) {
-        double p = exp(score(a, q, kv_head, at) - slope * (double)(position - at) - max);
-        const double *v = values_of(a, at / DSX__PAGE, kv_head) + at % DSX__PAGE * value_dim;
+        double score = 0, p;
 
+        token(a, kv_head, at, key, value);
+        for (uint32_t d = 0; d < a->shape->key_dim; d++) score += q[d] * key[d];
+        score = score * a->scale - slope * (double)(position - at);
+        if (score > max) {
+            double down = exp(max - score);
+
+            sum *= down;
+            for (uint32_t d = 0; d < value_dim; d++) out[d] *= down;
+            max = score;
+        }
+        p = exp(score - max);
         sum += p;
-        for (uint32_t d = 0; d < value_dim; d++) out[d] += p * v[d];
+        for (uint32_t d = 0; d < value_dim; d++) out[d] += p * value[d];
     }
     for (uint32_t d = 0; d < value_dim; d++) out[d] /= sum;
 }
@@ -333,6 +377,7 @@ const dsx__backend_ops dsx__backend_float64 = {
     .gather = f64_gather,
     .scatter_add = f64_scatter_add,
     .kv_write = f64_kv_write,
+    .kv_pack = f64_kv_pack,
     .attend = f64_attend,
     .log_probs = f64_log_probs,
 };

@@ -4,6 +4,7 @@
 
 #include "arch/forward.h"
 #include "arch/open.h"
+#include "quant/kv.h"
 
 #include <stdio.h>
 
@@ -29,12 +30,24 @@ uint64_t dsx__plan_weights(const dsx__config *c, const dsx__parts *parts, const 
     return sum.bytes;
 }
 
+/* Pages of one session when it is longest. Packed ones: those far back have one form, and a chunk's worth both. */
+static uint64_t kv_bytes(const dsx__kv_shape *s, size_t real_bytes, const dsx_plan_options *o,
+                         uint64_t context, uint64_t rows) {
+    uint64_t pages = (context + DSX__PAGE - 1) / DSX__PAGE, page = dsx__kv_page_reals(s) * real_bytes, packed,
+             reals;
+
+    if (o->kv == DSX_KV_FLOAT) return pages * page;
+    packed = pages > 1 + dsx__kv_recent(o->kv_recent) ? pages - 1 - dsx__kv_recent(o->kv_recent) : 0;
+    reals = 1 + dsx__kv_recent(o->kv_recent) + (rows + DSX__PAGE - 1) / DSX__PAGE;
+    return packed * dsx__kv_packed_bytes(s, (dsx__kv_format)o->kv) + (reals < pages ? reals : pages) * page;
+}
+
 static void fill(const dsx__config *c, const dsx__backend_ops *ops, const dsx_plan_options *o, dsx_plan *p) {
     dsx__kv_shape kv = dsx__kv_shape_of(c);
     uint64_t n = o->n_sessions ? o->n_sessions : 1, rows = o->chunk ? o->chunk : 512;
 
     p->context = o->context ? o->context : c->context;
-    p->kv = n * ((p->context + DSX__PAGE - 1) / DSX__PAGE) * dsx__kv_page_reals(&kv) * ops->real_bytes;
+    p->kv = n * kv_bytes(&kv, ops->real_bytes, o, p->context, rows);
     p->work = n * (dsx__work_bytes(c, ops->real_bytes, rows) + c->width * ops->real_bytes);
     p->total = p->weights + p->kv + p->work;
 }
@@ -52,7 +65,8 @@ dstok_status dsx_plan_model(const char *path, const dsx_plan_options *options, d
     if (options != NULL) o = *options;
     if (o.model != NULL) mo = *o.model;
     if (path == NULL || out == NULL || out->struct_size != sizeof *out || o.struct_size != sizeof o ||
-        o.context > DSX__MAX_CONTEXT || o.chunk > 65536 || !dsx__options_are_valid(&mo))
+        o.context > DSX__MAX_CONTEXT || o.chunk > 65536 || o.kv < DSX_KV_FLOAT || o.kv > DSX_KV_INT4 ||
+        !dsx__options_are_valid(&mo))
         return dsx__fail(err, DSTOK_E_INVAL, "dsx_plan_model: an argument is out of its domain");
     be = dsx__backend_options_of(&mo);
     status = dsx__archive_open(path, &archive, err);

@@ -13,10 +13,10 @@ struct dsx__pool {
     const dsx__backend_ops *ops;
     void *be;
     size_t page_reals;
-    uint64_t max_pages;
+    uint64_t max_bytes, bytes;
     pthread_mutex_t lock;
     dsx__page *known; /* a list */
-    uint64_t n_pages, n_idle, max_idle, clock, serial;
+    uint64_t n_idle, clock, serial;
 };
 
 /* Pages that nobody uses are kept up to this number. */
@@ -33,8 +33,7 @@ dstok_status dsx__pool_new(const dsx_model *model, uint64_t max_bytes, dsx__pool
     p->ops = model->ops;
     p->be = model->be;
     p->page_reals = dsx__kv_page_reals(&model->kv);
-    p->max_pages = max_bytes / (p->page_reals * p->ops->real_bytes);
-    p->max_idle = MAX_IDLE;
+    p->max_bytes = max_bytes;
     *out = p;
     return DSTOK_OK;
 }
@@ -49,10 +48,18 @@ static void unlock(dsx__pool *p) {
 
 /* The caller holds the lock in all that follow, down to the next head line. */
 
+static void free_reals(dsx__pool *p, dsx__page *page) {
+    if (page->data == NULL) return;
+    p->ops->free(p->be, page->data, p->page_reals);
+    page->data = NULL;
+    p->bytes -= dsx__page_bytes(p);
+}
+
 static void destroy(dsx__pool *p, dsx__page *page) {
-    if (page->data != NULL) p->ops->free(p->be, page->data, p->page_reals);
+    free_reals(p, page);
+    if (page->packed != NULL) p->bytes -= page->n_packed;
+    free(page->packed);
     free(page);
-    p->n_pages--;
 }
 
 static void forget(dsx__pool *p, dsx__page *page) {
@@ -79,19 +86,25 @@ static bool evict(dsx__pool *p) {
     return true;
 }
 
+/* Makes room for n more bytes, as far as that can be done. */
+static bool room(dsx__pool *p, size_t n) {
+    while (p->max_bytes - p->bytes < n)
+        if (!evict(p)) return false;
+    return true;
+}
+
 static dsx__page *take(dsx__pool *p) {
     dsx__page *page;
 
-    while (p->n_pages >= p->max_pages)
-        if (!evict(p)) return NULL;
+    if (!room(p, dsx__page_bytes(p))) return NULL;
     page = calloc(1, sizeof *page);
     if (page == NULL) return NULL;
-    p->n_pages++;
     while ((page->data = p->ops->alloc(p->be, p->page_reals)) == NULL)
         if (!evict(p)) {
-            destroy(p, page);
+            free(page);
             return NULL;
         }
+    p->bytes += dsx__page_bytes(p);
     page->n_refs = 1;
     page->serial = ++p->serial;
     return page;
@@ -104,7 +117,7 @@ static void drop(dsx__pool *p, dsx__page *page) {
         return;
     }
     p->n_idle++;
-    if (p->n_idle > p->max_idle) (void)evict(p);
+    if (p->n_idle > MAX_IDLE) (void)evict(p);
 }
 
 /* ---- entry points */
@@ -161,6 +174,29 @@ dsx__page *dsx__page_own(dsx__pool *p, dsx__page *page) {
     return own;
 }
 
+bool dsx__page_packed(dsx__pool *p, dsx__page *page, size_t n_bytes) {
+    bool ok = page->packed != NULL;
+
+    lock(p);
+    if (!ok && room(p, n_bytes)) {
+        page->packed = malloc(n_bytes);
+        ok = page->packed != NULL;
+        if (ok) p->bytes += page->n_packed = n_bytes;
+    }
+    unlock(p);
+    return ok;
+}
+
+void dsx__page_drop_reals(dsx__pool *p, dsx__page *page) {
+    lock(p);
+    if (page->n_refs == 1) free_reals(p, page);
+    unlock(p);
+}
+
+size_t dsx__page_bytes(const dsx__pool *p) {
+    return p->page_reals * p->ops->real_bytes;
+}
+
 void dsx__page_publish(dsx__pool *p, dsx__page *page, uint64_t parent, const uint32_t *ids) {
     lock(p);
     if (!page->is_known) {
@@ -193,7 +229,7 @@ uint64_t dsx__pool_bytes(dsx__pool *p) {
     uint64_t bytes;
 
     lock(p);
-    bytes = p->n_pages * p->page_reals * p->ops->real_bytes;
+    bytes = p->bytes;
     unlock(p);
     return bytes;
 }

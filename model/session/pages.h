@@ -9,7 +9,9 @@
 #include <dsx/model.h>
 
 typedef struct dsx__page {
-    dsx__real *data;
+    dsx__real *data; /* NULL once only the packed form is left */
+    uint8_t *packed; /* quant/kv.h, or NULL */
+    size_t n_packed; /* bytes of it */
     uint32_t n_refs; /* sessions that hold it */
     bool is_known;   /* full, in the list of those that can be found; never written again */
     uint64_t serial; /* names the page for ever */
@@ -34,11 +36,16 @@ void dsx__page_drop(dsx__pool *pool, dsx__page *page); /* NULL is accepted */
  * page is as before. */
 dsx__page *dsx__page_own(dsx__pool *pool, dsx__page *page);
 
+/* Memory for the packed form; false when out of memory. And the other form given back, where nobody else has the page. */
+bool dsx__page_packed(dsx__pool *pool, dsx__page *page, size_t n_bytes);
+void dsx__page_drop_reals(dsx__pool *pool, dsx__page *page);
+
 /* The page has all tokens now: others may find it. */
 void dsx__page_publish(dsx__pool *pool, dsx__page *page, uint64_t parent, const uint32_t *ids);
 /* The known page behind parent with these tokens, with a reference more; NULL: none. */
 dsx__page *dsx__page_find(dsx__pool *pool, uint64_t parent, const uint32_t *ids);
 
-uint64_t dsx__pool_bytes(dsx__pool *pool); /* in pages, now */
+uint64_t dsx__pool_bytes(dsx__pool *pool);     /* in pages, now */
+size_t dsx__page_bytes(const dsx__pool *pool); /* of one, not packed */
 
 #endif

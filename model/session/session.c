@@ -3,6 +3,7 @@
 #include <dsx/session.h>
 
 #include "arch/forward.h"
+#include "quant/kv.h"
 #include "session/pages.h"
 
 #include <math.h>
@@ -17,6 +18,9 @@ struct dsx_session {
     uint32_t *ids;     /* [length] */
     dsx__page **pages; /* [n_pages] */
     dsx__real **data;  /* [n_pages], of each page */
+    uint8_t **packed;  /* [n_pages], of each page */
+    dsx__kv_format format;
+    uint64_t n_recent; /* pages */
     size_t n_pages, cap_pages, cap_ids;
     dsx__work work;
     dsx__real *last; /* [width]: the last token's row behind the final norm, if has_last */
@@ -37,13 +41,16 @@ static dstok_status no_memory(dstok_error *err) {
 
 /* ---- making */
 
-static dsx_session *make(const dsx_model *model, size_t chunk, uint64_t max_tokens) {
+static dsx_session *make(const dsx_model *model, size_t chunk, uint64_t max_tokens, dsx__kv_format format,
+                         uint64_t n_recent) {
     dsx_session *s = calloc(1, sizeof *s);
 
     if (s == NULL) return NULL;
     s->model = model;
     s->chunk = chunk;
     s->max_tokens = max_tokens;
+    s->format = format;
+    s->n_recent = n_recent;
     s->last = model->ops->alloc(model->be, model->config.width);
     if (s->last != NULL && dsx__work_new(model, chunk, &s->work) == DSTOK_OK) return s;
     dsx_session_free(s);
@@ -56,11 +63,15 @@ dstok_status dsx_session_new(const dsx_model *model, const dsx_session_options *
     dsx_session *s;
 
     if (options != NULL) o = *options;
-    if (model == NULL || out == NULL || o.struct_size != sizeof o || o.chunk > 65536)
+    if (model == NULL || out == NULL || o.struct_size != sizeof o || o.chunk > 65536 || o.kv < DSX_KV_FLOAT ||
+        o.kv > DSX_KV_INT4 || o.kv_recent > DSX__MAX_CONTEXT)
         return fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session_new: an argument is out of its domain");
     if (o.max_tokens > DSX__MAX_CONTEXT)
         return fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, "max_tokens is above 2^24");
-    s = make(model, o.chunk ? o.chunk : 512, o.max_tokens ? o.max_tokens : model->config.context);
+    if (o.kv != DSX_KV_FLOAT && model->ops->kv_pack == NULL)
+        return fail(err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET, "this backend cannot round keys and values");
+    s = make(model, o.chunk ? o.chunk : 512, o.max_tokens ? o.max_tokens : model->config.context,
+             (dsx__kv_format)o.kv, dsx__kv_recent(o.kv_recent));
     if (s == NULL) return no_memory(err);
     *out = s;
     return DSTOK_OK;
@@ -71,6 +82,7 @@ void dsx_session_free(dsx_session *s) {
     for (size_t i = 0; i < s->n_pages; i++) dsx__page_drop(s->model->pool, s->pages[i]);
     free(s->pages);
     free(s->data);
+    free(s->packed);
     free(s->ids);
     dsx__work_free(&s->work);
     if (s->last != NULL) s->model->ops->free(s->model->be, s->last, s->model->config.width);
@@ -111,6 +123,7 @@ static bool room_for_pages(dsx_session *s, size_t n) {
 static void set_page(dsx_session *s, size_t i, dsx__page *page) {
     s->pages[i] = page;
     s->data[i] = page->data;
+    s->packed[i] = page->packed;
 }
 
 /* Pages for n more tokens that may be written to. What was there already stays right when memory ends. */
@@ -147,7 +160,7 @@ dstok_status dsx_session_fork(const dsx_session *session, dsx_session **out, dst
 
     if (session == NULL || out == NULL)
         return fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session_fork: an argument is NULL");
-    s = make(session->model, session->chunk, session->max_tokens);
+    s = make(session->model, session->chunk, session->max_tokens, session->format, session->n_recent);
     if (s == NULL || !room_for_ids(s, session->length) || !room_for_pages(s, session->n_pages)) {
         dsx_session_free(s);
         return no_memory(err);
@@ -160,6 +173,40 @@ dstok_status dsx_session_fork(const dsx_session *session, dsx_session **out, dst
     s->model->ops->copy(s->model->be, session->last, 1, s->model->config.width, 0, s->last, 0);
     *out = s;
     return DSTOK_OK;
+}
+
+/* ---- packed pages */
+
+/* Pages [1, first_kept) are read in packed form by the last of n tokens, and by all behind it. */
+static uint64_t first_kept(const dsx_session *s, uint64_t n) {
+    uint64_t page = n > 0 ? (n - 1) / DSX__PAGE : 0;
+
+    return s->format != DSX__KV_REALS && page > 1 + s->n_recent ? page - s->n_recent : 1;
+}
+
+/* Memory for the packed form of the pages that the next n tokens will read so. A page that another session may read
+ * meanwhile is copied first. */
+static bool room_for_packed(dsx_session *s, size_t n) {
+    for (uint64_t i = first_kept(s, s->length); i < first_kept(s, s->length + n); i++) {
+        dsx__page *page = s->pages[i];
+
+        if (page->packed != NULL) continue;
+        page = dsx__page_own(s->model->pool, page);
+        if (page == NULL) return false;
+        set_page(s, (size_t)i, page);
+        if (!dsx__page_packed(s->model->pool, page, dsx__kv_packed_bytes(&s->model->kv, s->format)))
+            return false;
+        set_page(s, (size_t)i, page);
+    }
+    return true;
+}
+
+/* What the text of `before` tokens still needed as it was, and the text now does not. */
+static void drop_reals(dsx_session *s, uint64_t before) {
+    for (uint64_t i = first_kept(s, before); i < first_kept(s, s->length); i++) {
+        dsx__page_drop_reals(s->model->pool, s->pages[i]);
+        set_page(s, (size_t)i, s->pages[i]);
+    }
 }
 
 /* ---- reading */
@@ -203,12 +250,13 @@ static void final_norm(dsx_session *s, const dsx__real *x, size_t n, dsx__real *
 /* One chunk, whose pages are there. logprobs (NULL: not wanted) of its tokens. */
 static void read_chunk(dsx_session *s, const uint32_t *ids, size_t n, double *logprobs) {
     const dsx_model *m = s->model;
+    dsx__page_table pages = {s->data, s->packed, s->format, 1, s->n_recent};
     uint64_t from = s->length;
     size_t width = m->config.width;
 
     if (logprobs != NULL && s->has_last) m->ops->log_probs(m->be, m->head, s->last, 1, ids, logprobs, NULL);
     if (logprobs != NULL && !s->has_last) logprobs[0] = NAN;
-    dsx__forward(&s->work, s->data, from, ids, n);
+    dsx__forward(&s->work, &pages, from, ids, n);
     if (logprobs != NULL && n > 1) {
         final_norm(s, s->work.x, n - 1, s->work.h);
         m->ops->log_probs(m->be, m->head, s->work.h, n - 1, ids + 1, logprobs + 1, NULL);
@@ -217,7 +265,10 @@ static void read_chunk(dsx_session *s, const uint32_t *ids, size_t n, double *lo
     s->has_last = true;
     memcpy(s->ids + from, ids, n * sizeof *ids);
     s->length = from + n;
-    publish(s, from);
+    if (s->format == DSX__KV_REALS)
+        publish(s, from);
+    else
+        drop_reals(s, from);
 }
 
 static dstok_status check(const dsx_session *s, const uint32_t *ids, size_t n, dstok_error *err) {
@@ -234,19 +285,18 @@ static dstok_status check(const dsx_session *s, const uint32_t *ids, size_t n, d
 
 static dstok_status read_all(dsx_session *s, const uint32_t *ids, size_t n, double *logprobs,
                              dstok_error *err) {
-    uint64_t before = s != NULL ? s->length : 0;
     dstok_status status = check(s, ids, n, err);
     size_t done = 0;
 
-    if (status != DSTOK_OK || n == 0) return status;
-    if (logprobs == NULL) done = reuse(s, ids, n);
-    if (!room(s, n - done)) {
-        cut(s, before);
-        return no_memory(err);
-    }
+    if (status != DSTOK_OK) return status;
+    if (logprobs == NULL && s->format == DSX__KV_REALS) done = reuse(s, ids, n);
     while (done < n) {
         size_t part = n - done < s->chunk ? n - done : s->chunk;
 
+        if (!room(s, part) || !room_for_packed(s, part)) {
+            cut(s, s->length);
+            return no_memory(err);
+        }
         read_chunk(s, ids + done, part, logprobs != NULL ? logprobs + done : NULL);
         done += part;
     }
@@ -271,6 +321,9 @@ uint64_t dsx_session_length(const dsx_session *s) {
 dstok_status dsx_session_truncate(dsx_session *s, uint64_t n, dstok_error *err) {
     if (n > s->length)
         return fail(err, DSTOK_E_RANGE, DSTOK_NO_OFFSET, "the session has fewer tokens than that");
+    if (n > 0 && first_kept(s, n + 1) < first_kept(s, s->length))
+        return fail(err, DSTOK_E_STATE, DSTOK_NO_OFFSET,
+                    "keys and values that would be needed were rounded: start anew");
     if (n < s->length) s->has_last = false;
     cut(s, n);
     return DSTOK_OK;

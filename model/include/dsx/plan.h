@@ -12,17 +12,19 @@ extern "C" {
 /** What is planned for. Zero is the default of every field.
  *  model    how it would be opened; NULL: the defaults
  *  context  tokens of a session; 0: what the model was made for
- *  chunk    tokens that pass together; 0: 512
+ *  chunk, kv, kv_recent  as of dsx_session_options
  *  n_sessions  that are as long as context at once, sharing no pages; 0: 1 */
 typedef struct dsx_plan_options {
     size_t struct_size;
     const dsx_model_options *model;
     uint64_t context;
     size_t chunk;
+    int kv;
+    uint64_t kv_recent;
     uint32_t n_sessions;
 } dsx_plan_options;
 #define DSX_PLAN_OPTIONS_INIT                                                                                \
-    { sizeof(dsx_plan_options), NULL, 0, 0, 0 }
+    { sizeof(dsx_plan_options), NULL, 0, 0, 0, 0, 0 }
 
 /** Bytes.
  *  file     mapped; read once where weights are kept in another form, else used in place (shared by processes)

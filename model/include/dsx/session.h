@@ -13,19 +13,31 @@ extern "C" {
  *  model may work at once. */
 typedef struct dsx_session dsx_session;
 
+/** How keys and values are kept. */
+enum {
+    DSX_KV_FLOAT = 0,
+    DSX_KV_INT8 = 1, /**< those that lie far back as int8: a quarter of the memory */
+    DSX_KV_INT4 = 2  /**< as 4 bits: for trying out */
+};
+
 /** Zero is the default of every field.
  *  max_tokens  longest text; 0: what the model was made for
- *  chunk       tokens that pass through the layers together; 0: 512. Results do not depend on it */
+ *  chunk       tokens that pass through the layers together; 0: 512. Results do not depend on it
+ *  kv          DSX_KV_*
+ *  kv_recent   with DSX_KV_INT8 and INT4: tokens before the one that is read which stay as they are, rounded up to pages of
+ *      64; 0: 128. The first 64 tokens of a text stay, too: attention often rests on them */
 typedef struct dsx_session_options {
     size_t struct_size;
     uint64_t max_tokens;
     size_t chunk;
+    int kv;
+    uint64_t kv_recent;
 } dsx_session_options;
 #define DSX_SESSION_OPTIONS_INIT                                                                             \
-    { sizeof(dsx_session_options), 0, 0 }
+    { sizeof(dsx_session_options), 0, 0, 0, 0 }
 
 /** Make an empty session. model must outlive it.
- *  Returns: DSTOK_OK; E_INVAL; E_NOMEM; E_LIMIT (max_tokens above what the model can address).
+ *  Returns: DSTOK_OK; E_INVAL; E_NOMEM; E_LIMIT (max_tokens above 2^24); E_UNSUPPORTED (kv, of this backend).
  *  Owns: out, to be given to dsx_session_free.   Threads: safe.   Cost: buffers of one chunk; pages are taken as the text
  *  grows.   Since: 0.2 */
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_session_new(const dsx_model *model,
@@ -40,7 +52,7 @@ DSTOK_API void dsx_session_free(dsx_session *session);
 
 /** Read n more tokens. Feeding in parts, one by one or all at once gives the same bits.
  *  Returns: DSTOK_OK; E_BAD_ID (err->offset: which of ids; nothing was read); E_LIMIT (max_tokens; nothing was read);
- *      E_NOMEM (the session is as long as before).   Since: 0.2 */
+ *      E_NOMEM (dsx_session_length tells how many were read: chunk by chunk).   Since: 0.2 */
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_session_feed(dsx_session *session, const uint32_t *ids, size_t n,
                                                         dstok_error *err);
 
@@ -64,7 +76,9 @@ DSTOK_API DSTOK_NODISCARD dstok_status dsx_session_next(dsx_session *session, co
 DSTOK_API uint64_t dsx_session_length(const dsx_session *session);
 
 /** Forget all tokens from position n on. Then logits need one feed first.
- *  Returns: DSTOK_OK; E_RANGE (n above the length).   Since: 0.2 */
+ *  Returns: DSTOK_OK; E_RANGE (n above the length); E_STATE (keys and values that would be needed as they were have been
+ *      rounded: with DSX_KV_INT8 and INT4 a text can go back within its last 64 tokens' page, to 0, or while it is short).
+ *      Since: 0.2 */
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_session_truncate(dsx_session *session, uint64_t n,
                                                             dstok_error *err);
 
