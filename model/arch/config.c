@@ -19,7 +19,8 @@ const char *dsx__arch_name(dsx__arch arch) {
 bool dsx__has_experts(const dsx__config *c, uint32_t layer) {
     const dsx__moe *m = &c->moe;
 
-    return m->n_experts > 0 && layer >= m->first_layer && (layer - m->first_layer) % m->layer_step == 0;
+    return m->n_experts > 0 && layer >= m->first_layer &&
+           (layer - m->first_layer) % (m->layer_step > 0 ? m->layer_step : 1) == 0;
 }
 
 uint32_t dsx__value_dim(const dsx__config *c) {

@@ -165,10 +165,13 @@ static dstok_status check_count(json_t *map, dsx__list *list, dstok_error *err) 
     DSX_TRY(dsx__list_sort(list, err));
     sorted.tensors = list->items;
     sorted.n_tensors = list->n;
-    json_object_foreach(map, name, value) if (dsx__archive_find(&sorted, name) == NULL) return dsx__fail(
-        err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, "weight_map has tensor \"%s\" in %s, which is without it",
-        dsx__quote(name, strlen(name), q),
-        dsx__quote(json_string_value(value), strlen(json_string_value(value)), s));
+    json_object_foreach(map, name, value) {
+        const char *shard = json_string_value(value);
+        if (dsx__archive_find(&sorted, name) == NULL)
+            return dsx__fail(err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET,
+                             "weight_map has tensor \"%s\" in %s, which is without it",
+                             dsx__quote(name, strlen(name), q), dsx__quote(shard, strlen(shard), s));
+    }
     return DSTOK_OK;
 }
 

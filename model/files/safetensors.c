@@ -101,8 +101,9 @@ static dstok_status take_all(json_t *header, body b, dsx__list *out, dstok_error
     size_t first = out->n;
 
     if (!json_is_object(header)) return dsx__fail(err, DSTOK_E_FORMAT, 8, "the header must be an object");
-    json_object_foreach(header, name, entry) if (strcmp(name, "__metadata__") != 0)
-        DSX_TRY(take_tensor(name, entry, b, out, err));
+    json_object_foreach(header, name, entry) {
+        if (strcmp(name, "__metadata__") != 0) DSX_TRY(take_tensor(name, entry, b, out, err));
+    }
     return dsx__list_places(out, first, b.data, b.data + b.n, err);
 }
 
