@@ -4,8 +4,6 @@
 
 #include "session/pages.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,17 +15,6 @@ const dsx_backend *dsx_backend_cpu(void) {
 
 const dsx_backend *dsx_backend_float64(void) {
     return &float64;
-}
-
-dstok_status dsx__fail(dstok_error *err, dstok_status status, const char *format, ...) {
-    va_list arguments;
-
-    if (err == NULL) return status;
-    *err = (dstok_error){status, 0, DSTOK_NO_OFFSET, ""};
-    va_start(arguments, format);
-    (void)vsnprintf(err->text, sizeof err->text, format, arguments);
-    va_end(arguments);
-    return status;
 }
 
 bool dsx__options_are_valid(const dsx_model_options *o) {
@@ -60,13 +47,6 @@ dsx__kv_shape dsx__kv_shape_of(const dsx__config *c) {
     if (c->mla.kv_rank > 0)
         return (dsx__kv_shape){c->n_layers, 1, c->mla.kv_rank + c->mla.rope, c->mla.kv_rank};
     return (dsx__kv_shape){c->n_layers, c->n_kv_heads, c->head_dim, c->head_dim};
-}
-
-bool dsx__has_experts(const dsx__config *c, uint32_t l) {
-    const dsx__moe *m = &c->moe;
-
-    return m->n_experts > 0 && l >= m->first_layer &&
-           (l - m->first_layer) % (m->layer_step ? m->layer_step : 1) == 0;
 }
 
 /* ---- loading */
@@ -184,7 +164,7 @@ static dstok_status check_budget(dsx_model *m, const dsx__parts *parts, const ds
     if (o->max_bytes == 0) return DSTOK_OK;
     weights = dsx__plan_weights(&m->config, parts, m->ops, &be, &n);
     if (weights > o->max_bytes || o->max_bytes - weights < page)
-        return dsx__fail(err, DSTOK_E_LIMIT,
+        return dsx__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET,
                          "weights and one page of keys and values need %llu bytes, %llu are allowed",
                          (unsigned long long)(weights + page), (unsigned long long)o->max_bytes);
     *left = o->max_bytes - weights;
@@ -213,16 +193,18 @@ dstok_status dsx_model_open(const char *path, const dsx_model_options *options, 
 
     if (options != NULL) o = *options;
     if (path == NULL || out == NULL || !dsx__options_are_valid(&o))
-        return dsx__fail(err, DSTOK_E_INVAL, "dsx_model_open: an argument is out of its domain");
+        return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET,
+                         "dsx_model_open: an argument is out of its domain");
     m = calloc(1, sizeof *m);
-    if (m == NULL) return dsx__fail(err, DSTOK_E_NOMEM, "out of memory for a model");
+    if (m == NULL) return dsx__fail(err, DSTOK_E_NOMEM, DSTOK_NO_OFFSET, "out of memory for a model");
     m->ops = dsx__backend_of(&o);
     m->alibi = o.alibi;
     status = dsx__archive_open(path, &m->archive, err);
     m->config = m->archive.config;
     if (status == DSTOK_OK) m->kv = dsx__kv_shape_of(&m->config);
     if (status == DSTOK_OK) status = open_parts(m, &o, err);
-    if (status == DSTOK_E_NOMEM) (void)dsx__fail(err, status, "out of memory for the weights of a model");
+    if (status == DSTOK_E_NOMEM)
+        (void)dsx__fail(err, status, DSTOK_NO_OFFSET, "out of memory for the weights of a model");
     if (status == DSTOK_OK)
         *out = m;
     else

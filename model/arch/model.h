@@ -33,7 +33,4 @@ struct dsx_model {
 /* Keys and values of a token, all layers. */
 dsx__kv_shape dsx__kv_shape_of(const dsx__config *c);
 
-/* Is layer l one with experts? */
-bool dsx__has_experts(const dsx__config *c, uint32_t l);
-
 #endif

@@ -4,10 +4,7 @@
 #define DSX_ARCH_OPEN_H
 
 #include "arch/model.h"
-
-/* Fills *err (NULL allowed) and returns status. */
-dstok_status dsx__fail(dstok_error *err, dstok_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+#include "base.h"
 
 bool dsx__options_are_valid(const dsx_model_options *o);
 const dsx__backend_ops *dsx__backend_of(const dsx_model_options *o);

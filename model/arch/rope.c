@@ -74,6 +74,7 @@ static double frequency(const dsx__rope *r, uint64_t position, uint32_t i, uint3
     double theta = r->kind == DSX__ROPE_DYNAMIC ? dynamic_theta(r, position, dims) : r->theta;
     double f = pow(theta, -2.0 * i / dims);
 
+    if (r->factors != NULL) f /= (double)r->factors[i];
     switch (r->kind) {
     case DSX__ROPE_LINEAR:
         return f / r->factor;

@@ -7,20 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const dsx__format_info dsx__formats[DSX__N_FORMATS] = {
-    [DSX__F32] = {"F32", 1, 4},       [DSX__F16] = {"F16", 1, 2},       [DSX__BF16] = {"BF16", 1, 2},
-    [DSX__Q8_0] = {"Q8_0", 32, 34},   [DSX__Q4_0] = {"Q4_0", 32, 18},   [DSX__Q4_1] = {"Q4_1", 32, 20},
-    [DSX__Q5_0] = {"Q5_0", 32, 22},   [DSX__Q5_1] = {"Q5_1", 32, 24},   [DSX__Q2_K] = {"Q2_K", 256, 84},
-    [DSX__Q3_K] = {"Q3_K", 256, 110}, [DSX__Q4_K] = {"Q4_K", 256, 144}, [DSX__Q5_K] = {"Q5_K", 256, 176},
-    [DSX__Q6_K] = {"Q6_K", 256, 210},
-};
-
-uint64_t dsx__row_bytes(dsx__format format, uint64_t n) {
-    const dsx__format_info *f = &dsx__formats[format];
-
-    return n % f->block != 0 || n / f->block > UINT64_MAX / f->bytes ? 0 : n / f->block * f->bytes;
-}
-
 const char *dsx__shape_text(const dsx__tensor *t, dsx__quoted out) {
     size_t n = 0;
 

@@ -80,7 +80,8 @@ dstok_status dsx_cost_of(const char *path, double bits, double kv_bits, dsx_cost
     dstok_status status;
 
     if (path == NULL || out == NULL || !(bits >= 0) || !(kv_bits > 0))
-        return dsx__fail(err, DSTOK_E_INVAL, "dsx_cost_of: an argument is out of its domain");
+        return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET,
+                         "dsx_cost_of: an argument is out of its domain");
     status = dsx__archive_open(path, &archive, err);
     if (status == DSTOK_OK) status = dsx__parts_find(&archive, &parts, err);
     if (status == DSTOK_OK) describe(&archive.config, &parts, bits, kv_bits, out);

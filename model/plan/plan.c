@@ -6,8 +6,6 @@
 #include "arch/open.h"
 #include "quant/kv.h"
 
-#include <stdio.h>
-
 typedef struct dsx__sum {
     const dsx__backend_ops *ops;
     const dsx__backend_options *options;
@@ -67,7 +65,8 @@ dstok_status dsx_plan_model(const char *path, const dsx_plan_options *options, d
     if (path == NULL || out == NULL || out->struct_size != sizeof *out || o.struct_size != sizeof o ||
         o.context > DSX__MAX_CONTEXT || o.chunk > 65536 || o.kv < DSX_KV_FLOAT || o.kv > DSX_KV_INT4 ||
         !dsx__options_are_valid(&mo))
-        return dsx__fail(err, DSTOK_E_INVAL, "dsx_plan_model: an argument is out of its domain");
+        return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET,
+                         "dsx_plan_model: an argument is out of its domain");
     be = dsx__backend_options_of(&mo);
     status = dsx__archive_open(path, &archive, err);
     if (status == DSTOK_OK) status = dsx__parts_find(&archive, &parts, err);
@@ -79,8 +78,9 @@ dstok_status dsx_plan_model(const char *path, const dsx_plan_options *options, d
         fill(&archive.config, ops, &o, &plan);
         *out = plan;
         if (mo.max_bytes > 0 && plan.total > mo.max_bytes)
-            status = dsx__fail(err, DSTOK_E_LIMIT, "the model needs %llu bytes, %llu are allowed",
-                               (unsigned long long)plan.total, (unsigned long long)mo.max_bytes);
+            status =
+                dsx__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, "the model needs %llu bytes, %llu are allowed",
+                          (unsigned long long)plan.total, (unsigned long long)mo.max_bytes);
     }
     dsx__parts_free(&parts);
     dsx__archive_close(&archive);

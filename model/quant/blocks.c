@@ -35,7 +35,7 @@ const dsx__block_info dsx__blocks[DSX__N_FORMATS] = {
 uint64_t dsx__row_bytes(dsx__format format, uint64_t n) {
     const dsx__format_info *f = &dsx__formats[format];
 
-    return n % f->block == 0 ? n / f->block * f->bytes : 0;
+    return n % f->block != 0 || n / f->block > UINT64_MAX / f->bytes ? 0 : n / f->block * f->bytes;
 }
 
 static uint32_t u16(const uint8_t *p) {

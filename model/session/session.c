@@ -3,11 +3,11 @@
 #include <dsx/session.h>
 
 #include "arch/forward.h"
+#include "base.h"
 #include "quant/kv.h"
 #include "session/pages.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,18 +26,6 @@ struct dsx_session {
     dsx__real *last; /* [width]: the last token's row behind the final norm, if has_last */
     bool has_last;
 };
-
-static dstok_status fail(dstok_error *err, dstok_status status, uint64_t offset, const char *text) {
-    if (err != NULL) {
-        *err = (dstok_error){status, 0, offset, ""};
-        (void)snprintf(err->text, sizeof err->text, "%s", text);
-    }
-    return status;
-}
-
-static dstok_status no_memory(dstok_error *err) {
-    return fail(err, DSTOK_E_NOMEM, DSTOK_NO_OFFSET, "out of memory for a session");
-}
 
 /* ---- making */
 
@@ -65,14 +53,16 @@ dstok_status dsx_session_new(const dsx_model *model, const dsx_session_options *
     if (options != NULL) o = *options;
     if (model == NULL || out == NULL || o.struct_size != sizeof o || o.chunk > 65536 || o.kv < DSX_KV_FLOAT ||
         o.kv > DSX_KV_INT4 || o.kv_recent > DSX__MAX_CONTEXT)
-        return fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session_new: an argument is out of its domain");
+        return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET,
+                         "dsx_session_new: an argument is out of its domain");
     if (o.max_tokens > DSX__MAX_CONTEXT)
-        return fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, "max_tokens is above 2^24");
+        return dsx__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, "max_tokens is above 2^24");
     if (o.kv != DSX_KV_FLOAT && model->ops->kv_pack == NULL)
-        return fail(err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET, "this backend cannot round keys and values");
+        return dsx__fail(err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET,
+                         "this backend cannot round keys and values");
     s = make(model, o.chunk ? o.chunk : 512, o.max_tokens ? o.max_tokens : model->config.context,
              (dsx__kv_format)o.kv, dsx__kv_recent(o.kv_recent));
-    if (s == NULL) return no_memory(err);
+    if (s == NULL) return dsx__no_memory(err);
     *out = s;
     return DSTOK_OK;
 }
@@ -159,11 +149,11 @@ dstok_status dsx_session_fork(const dsx_session *session, dsx_session **out, dst
     dsx_session *s;
 
     if (session == NULL || out == NULL)
-        return fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session_fork: an argument is NULL");
+        return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session_fork: an argument is NULL");
     s = make(session->model, session->chunk, session->max_tokens, session->format, session->n_recent);
     if (s == NULL || !room_for_ids(s, session->length) || !room_for_pages(s, session->n_pages)) {
         dsx_session_free(s);
-        return no_memory(err);
+        return dsx__no_memory(err);
     }
     for (size_t i = 0; i < session->n_pages; i++)
         set_page(s, s->n_pages++, dsx__page_share(s->model->pool, session->pages[i]));
@@ -273,13 +263,13 @@ static void read_chunk(dsx_session *s, const uint32_t *ids, size_t n, double *lo
 
 static dstok_status check(const dsx_session *s, const uint32_t *ids, size_t n, dstok_error *err) {
     if (s == NULL || (ids == NULL && n > 0))
-        return fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session: an argument is NULL");
+        return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session: an argument is NULL");
     for (size_t i = 0; i < n; i++)
         if (ids[i] >= s->model->config.n_vocab)
-            return fail(err, DSTOK_E_BAD_ID, i, "an id is not below the size of the model's vocabulary");
+            return dsx__fail(err, DSTOK_E_BAD_ID, i, "an id is not below the size of the model's vocabulary");
     if (n > s->max_tokens || s->length > s->max_tokens - n)
-        return fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET,
-                    "the text is longer than the session may get (max_tokens)");
+        return dsx__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET,
+                         "the text is longer than the session may get (max_tokens)");
     return DSTOK_OK;
 }
 
@@ -295,7 +285,7 @@ static dstok_status read_all(dsx_session *s, const uint32_t *ids, size_t n, doub
 
         if (!room(s, part) || !room_for_packed(s, part)) {
             cut(s, s->length);
-            return no_memory(err);
+            return dsx__no_memory(err);
         }
         read_chunk(s, ids + done, part, logprobs != NULL ? logprobs + done : NULL);
         done += part;
@@ -310,7 +300,7 @@ dstok_status dsx_session_feed(dsx_session *s, const uint32_t *ids, size_t n, dst
 dstok_status dsx_session_score(dsx_session *s, const uint32_t *ids, size_t n, double *logprobs,
                                dstok_error *err) {
     if (logprobs == NULL && n > 0)
-        return fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session_score: logprobs is NULL");
+        return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session_score: logprobs is NULL");
     return read_all(s, ids, n, logprobs, err);
 }
 
@@ -320,10 +310,10 @@ uint64_t dsx_session_length(const dsx_session *s) {
 
 dstok_status dsx_session_truncate(dsx_session *s, uint64_t n, dstok_error *err) {
     if (n > s->length)
-        return fail(err, DSTOK_E_RANGE, DSTOK_NO_OFFSET, "the session has fewer tokens than that");
+        return dsx__fail(err, DSTOK_E_RANGE, DSTOK_NO_OFFSET, "the session has fewer tokens than that");
     if (n > 0 && first_kept(s, n + 1) < first_kept(s, s->length))
-        return fail(err, DSTOK_E_STATE, DSTOK_NO_OFFSET,
-                    "keys and values that would be needed were rounded: start anew");
+        return dsx__fail(err, DSTOK_E_STATE, DSTOK_NO_OFFSET,
+                         "keys and values that would be needed were rounded: start anew");
     if (n < s->length) s->has_last = false;
     cut(s, n);
     return DSTOK_OK;
@@ -333,8 +323,8 @@ dstok_status dsx_session_truncate(dsx_session *s, uint64_t n, dstok_error *err) 
 
 static dstok_status check_last(const dsx_session *s, dstok_error *err) {
     if (s->has_last) return DSTOK_OK;
-    return fail(err, DSTOK_E_STATE, DSTOK_NO_OFFSET,
-                "no token was read since the session was made or truncated");
+    return dsx__fail(err, DSTOK_E_STATE, DSTOK_NO_OFFSET,
+                     "no token was read since the session was made or truncated");
 }
 
 dstok_status dsx_session_logits(dsx_session *s, double *logits, size_t cap, dstok_error *err) {
@@ -345,9 +335,9 @@ dstok_status dsx_session_logits(dsx_session *s, double *logits, size_t cap, dsto
 
     if (status != DSTOK_OK) return status;
     if (cap < n)
-        return fail(err, DSTOK_E_SPACE, DSTOK_NO_OFFSET, "logits need room for the whole vocabulary");
+        return dsx__fail(err, DSTOK_E_SPACE, DSTOK_NO_OFFSET, "logits need room for the whole vocabulary");
     row = m->ops->alloc(m->be, n);
-    if (row == NULL) return no_memory(err);
+    if (row == NULL) return dsx__no_memory(err);
     m->ops->linear(m->be, m->head, NULL, s->last, 1, row, false);
     m->ops->read(m->be, row, n, logits);
     m->ops->free(m->be, row, n);
@@ -361,7 +351,7 @@ dstok_status dsx_session_next(dsx_session *s, const uint32_t *targets, size_t n,
 
     for (size_t i = 0; i < n && status == DSTOK_OK; i++) {
         if (targets[i] >= m->config.n_vocab)
-            return fail(err, DSTOK_E_BAD_ID, i, "an id is not below the size of the model's vocabulary");
+            return dsx__fail(err, DSTOK_E_BAD_ID, i, "an id is not below the size of the model's vocabulary");
         m->ops->log_probs(m->be, m->head, s->last, 1, &targets[i], &out[i], NULL);
     }
     return status;
