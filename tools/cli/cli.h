@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every file of the command line shares: exit codes, byte buffers, messages and standard output. */
+/* What every file of the command lines shares: exit codes, byte buffers, messages and standard output. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -50,9 +50,9 @@ const char *cli_number(const char *p, size_t n, uint64_t *value);
 
 /* After this, notes are silent (errors never are). */
 void cli_set_quiet(int quiet);
-/* "dstok: ..." and a newline. Control characters in file names are shown as '?'. */
+/* "PROGRAM: ..." and a newline. Control characters in file names are shown as '?'. */
 void cli_error(const char *format, ...) CLI_PRINTF(1, 2);
-/* "dstok: note: ...", unless quiet. */
+/* "PROGRAM: note: ...", unless quiet. */
 void cli_note(const char *format, ...) CLI_PRINTF(1, 2);
 /* An error in how the program was called. Returns CLI_USAGE. */
 int cli_usage(const char *verb, const char *format, ...) CLI_PRINTF(2, 3);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages on standard error. */
-#include "cli.h"
+#include "args.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static int is_quiet;
@@ -14,13 +15,13 @@ void cli_set_quiet(int quiet) {
 }
 
 /* File names and texts come from outside: a message must not drive the terminal. */
-static void print_line(const char *before, const char *format, va_list args, const char *after) {
+static void print_line(const char *kind, const char *format, va_list args, const char *after) {
     struct cli_buf line = {0};
     char text[4096];
     size_t i;
 
     (void)vsnprintf(text, sizeof text, format, args);
-    cli_buf_text(&line, before);
+    cli_buf_printf(&line, "%s: %s", cli_program_name, kind);
     cli_buf_text(&line, text);
     cli_buf_text(&line, after);
     for (i = 0; i < line.n; i++) {
@@ -39,7 +40,7 @@ void cli_error(const char *format, ...) {
     va_list args;
 
     va_start(args, format);
-    print_line("dstok: ", format, args, "");
+    print_line("", format, args, "");
     va_end(args);
 }
 
@@ -48,25 +49,27 @@ void cli_note(const char *format, ...) {
 
     if (is_quiet) return;
     va_start(args, format);
-    print_line("dstok: note: ", format, args, "");
+    print_line("note: ", format, args, "");
     va_end(args);
 }
 
 int cli_usage(const char *verb, const char *format, ...) {
-    char after[64];
+    char after[80];
     va_list args;
 
-    (void)snprintf(after, sizeof after, "; see: dstok help%s%.32s", verb[0] ? " " : "", verb);
+    (void)snprintf(after, sizeof after, "; see: %.16s help%s%.32s", cli_program_name, verb[0] ? " " : "",
+                   verb);
     va_start(args, format);
-    print_line("dstok: ", format, args, after);
+    print_line("", format, args, after);
     va_end(args);
     return CLI_USAGE;
 }
 
 void cli_no_memory(void) {
-    static const char text[] = "dstok: out of memory\n";
+    static const char text[] = ": out of memory\n";
 
     cli_forget_temporary();
+    if (write(STDERR_FILENO, cli_program_name, strlen(cli_program_name)) < 0) _exit(CLI_FAIL);
     if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(CLI_FAIL);
     _exit(CLI_FAIL);
 }

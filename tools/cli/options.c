@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Command-line options: one table for all verbs, and its reader. */
-#include "options.h"
+#include "verbs.h"
 
 #include <dstok/tokenizer.h>
 
@@ -8,21 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an option does with its value. */
-enum kind { FLAG, TEXT, NUMBER, CHOICE, CALL };
-
-struct option {
-    const char *name;
-    char letter;
-    unsigned verbs;
-    enum kind kind;
-    size_t field;      /* offset in cli_config; not for CALL */
-    const char *value; /* what help shows: "N", "PATH"; for CHOICE the words, in the order of their numbers */
-    const char *help;
-    const char *(*call)(struct cli_config *c, const char *value); /* NULL or what is wrong */
+enum {
+    FLAG = CLI_OPTION_FLAG,
+    TEXT = CLI_OPTION_TEXT,
+    NUMBER = CLI_OPTION_NUMBER,
+    CHOICE = CLI_OPTION_CHOICE,
+    CALL = CLI_OPTION_CALL
 };
 
-static const char *add_vocab(struct cli_config *c, const char *value) {
+static const char *add_vocab(void *config, const char *value) {
+    struct cli_config *c = config;
     if (c->n_vocabs == 1 && c->verb_bit != CLI_INSPECT) return "takes one vocabulary";
     c->vocabs = cli_realloc(c->vocabs, (c->n_vocabs + 1) * sizeof *c->vocabs);
     c->vocabs[c->n_vocabs++] = value;
@@ -41,13 +36,15 @@ static void add_input(struct cli_config *c, const char *name, int is_words) {
     c->weight_waits = 0;
 }
 
-static const char *add_words(struct cli_config *c, const char *value) {
+static const char *add_words(void *config, const char *value) {
+    struct cli_config *c = config;
     add_input(c, value, 1);
     return NULL;
 }
 
 /* A decimal fraction as a whole number over a power of ten: 0.2 is 2 / 10. */
-static const char *set_weight(struct cli_config *c, const char *value) {
+static const char *set_weight(void *config, const char *value) {
+    struct cli_config *c = config;
     uint64_t number = 0, unit = 1;
     int after_dot = 0, n_digits = 0;
     const char *p;
@@ -71,91 +68,55 @@ static const char *set_weight(struct cli_config *c, const char *value) {
     return NULL;
 }
 
-static int hex_digit(char d) {
-    static const char digits[] = "0123456789abcdef";
-    const char *at = d ? strchr(digits, d >= 'A' && d <= 'F' ? d + 32 : d) : NULL;
-
-    return at ? (int)(at - digits) : -1;
-}
-
-/* Separators, and texts of a template, know the escapes \n \t \r \0 \\ \xHH: a NUL cannot be given otherwise. */
-static const char *unescape(struct cli_buf *out, const char *value) {
-    static const char from[] = "ntr0\\", to[] = "\n\t\r\0\\";
-    const char *p, *at;
-
-    out->n = 0;
-    for (p = value; *p; p++) {
-        if (*p != '\\') {
-            cli_buf_char(out, *p);
-        } else if (p[1] == 'x' && hex_digit(p[2]) >= 0 && hex_digit(p[3]) >= 0) {
-            cli_buf_char(out, (char)(hex_digit(p[2]) << 4 | hex_digit(p[3])));
-            p += 3;
-        } else if (p[1] != '\0' && (at = strchr(from, p[1])) != NULL) {
-            cli_buf_char(out, to[at - from]);
-            p++;
-        } else {
-            return "has an unknown escape; known are \\n \\t \\r \\0 \\\\ \\xHH";
-        }
-    }
-    return NULL;
-}
-
-static const char *set_separator(struct cli_config *c, const char *value) {
-    const char *why = unescape(&c->separator, value);
+static const char *set_separator(void *config, const char *value) {
+    struct cli_config *c = config;
+    const char *why = cli_unescape(&c->separator, value);
 
     return why == NULL && c->separator.n == 0 ? "must not be empty" : why;
 }
 
-static const char *set_before(struct cli_config *c, const char *value) {
-    return unescape(&c->before, value);
+static const char *set_before(void *config, const char *value) {
+    struct cli_config *c = config;
+    return cli_unescape(&c->before, value);
 }
 
-static const char *set_between(struct cli_config *c, const char *value) {
-    return unescape(&c->between, value);
+static const char *set_between(void *config, const char *value) {
+    struct cli_config *c = config;
+    return cli_unescape(&c->between, value);
 }
 
-static const char *set_after(struct cli_config *c, const char *value) {
-    return unescape(&c->after, value);
+static const char *set_after(void *config, const char *value) {
+    struct cli_config *c = config;
+    return cli_unescape(&c->after, value);
 }
 
-static const char *set_max_errors(struct cli_config *c, const char *value) {
+static const char *set_max_errors(void *config, const char *value) {
+    struct cli_config *c = config;
     c->has_max_errors = 1;
     return cli_number(value, strlen(value), &c->max_errors);
 }
 
-/* A number of tokens; K and M stand for 1,024 and 1,048,576 of them. */
-static const char *token_count(const char *value, size_t n, uint64_t *out) {
-    unsigned shift = n == 0                                       ? 0
-                     : value[n - 1] == 'K' || value[n - 1] == 'k' ? 10
-                     : value[n - 1] == 'M'                        ? 20
-                                                                  : 0;
-    const char *why = cli_number(value, shift > 0 ? n - 1 : n, out);
-
-    if (why != NULL) return why;
-    if (*out > UINT64_MAX >> shift) return "is too large";
-    *out <<= shift;
-    return NULL;
-}
-
-static const char *set_max_tokens(struct cli_config *c, const char *value) {
-    const char *why = token_count(value, strlen(value), &c->max_tokens);
+static const char *set_max_tokens(void *config, const char *value) {
+    struct cli_config *c = config;
+    const char *why = cli_token_count(value, strlen(value), &c->max_tokens);
 
     return why != NULL ? why : c->max_tokens > 0 ? NULL : "must be at least 16";
 }
 
 /* N or Nt in tokens, Ns in sentences. */
-static const char *set_overlap(struct cli_config *c, const char *value) {
+static const char *set_overlap(void *config, const char *value) {
+    struct cli_config *c = config;
     size_t n = strlen(value);
     int in_sentences = n > 0 && value[n - 1] == 's',
         has_unit = in_sentences || (n > 0 && value[n - 1] == 't');
 
     c->overlap = c->overlap_sentences = 0;
-    return token_count(value, has_unit ? n - 1 : n, in_sentences ? &c->overlap_sentences : &c->overlap);
+    return cli_token_count(value, has_unit ? n - 1 : n, in_sentences ? &c->overlap_sentences : &c->overlap);
 }
 
 #define AT(field) offsetof(struct cli_config, field)
 
-static const struct option options[] = {
+static const struct cli_option options[] = {
     {"vocab", 'v', CLI_ALL & ~CLI_TRAIN & ~CLI_INSPECT, CALL, 0, "PATH|NAME",
      "vocabulary: a file, a folder, or a name; default is built in", add_vocab},
     {"vocab", 'v', CLI_INSPECT, CALL, 0, "PATH|NAME", "vocabulary; may be repeated with --fertility",
@@ -329,169 +290,22 @@ static const char *const later[] = {
     "shuffle",       "append-eod", "max-memory", "pair-weights", "simd",
 };
 
-/* An option of the verb, else of another one; NULL: of none. */
-static const struct option *find_name(const char *name, size_t n, unsigned verb) {
-    const struct option *other = NULL;
+static void input(void *config, const char *name) {
+    add_input(config, name, 0);
+}
+
+/* --pattern has names, which the library knows. */
+static void more_help(const struct cli_option *option, struct cli_buf *text) {
+    const char *name;
     size_t i;
 
-    for (i = 0; i < sizeof options / sizeof *options; i++)
-        if (strncmp(options[i].name, name, n) == 0 && options[i].name[n] == '\0') {
-            if (options[i].verbs & verb) return &options[i];
-            other = &options[i];
-        }
-    return other;
+    for (i = 0; strcmp(option->name, "pattern") == 0 && (name = dstok_pattern_name(i)) != NULL; i++)
+        cli_buf_printf(text, "%s%s", i > 0 ? ", " : "; names: ", name);
 }
 
-/* An option of the verb, else of another one, as above. */
-static const struct option *find_letter(char letter, unsigned verb) {
-    const struct option *other = NULL;
-    size_t i;
-
-    for (i = 0; i < sizeof options / sizeof *options; i++)
-        if (options[i].letter == letter) {
-            if (options[i].verbs & verb) return &options[i];
-            other = &options[i];
-        }
-    return other;
-}
-
-size_t cli_distance(const char *a, size_t n, const char *b) {
-    size_t row[32], m = strlen(b), i, j;
-
-    if (n > 30 || m > 30) return 99;
-    for (j = 0; j <= m; j++) row[j] = j;
-    for (i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (j = 1; j <= m; j++) {
-            size_t change = diagonal + (a[i - 1] != b[j - 1]);
-
-            diagonal = row[j];
-            row[j] = row[j] + 1 < change ? row[j] + 1 : change;
-            if (row[j - 1] + 1 < row[j]) row[j] = row[j - 1] + 1;
-        }
-    }
-    return row[m];
-}
-
-static int is_later(const char *name, size_t n) {
-    size_t i = 0;
-
-    while (i < sizeof later / sizeof *later && (strncmp(later[i], name, n) != 0 || later[i][n] != '\0')) i++;
-    return i < sizeof later / sizeof *later;
-}
-
-static int unknown_option(const struct cli_config *c, const char *name, size_t n) {
-    const char *best = NULL;
-    size_t i, least = 3;
-
-    if (is_later(name, n)) return cli_usage(c->verb, "--%.*s is not in this version", (int)n, name);
-    for (i = 0; i < sizeof options / sizeof *options; i++)
-        if ((options[i].verbs & c->verb_bit) && cli_distance(name, n, options[i].name) < least) {
-            best = options[i].name;
-            least = cli_distance(name, n, best);
-        }
-    if (best)
-        return cli_usage(c->verb, "unknown option --%.*s; did you mean --%s?", (int)(n < 60 ? n : 60), name,
-                         best);
-    return cli_usage(c->verb, "unknown option --%.*s", (int)(n < 60 ? n : 60), name);
-}
-
-static int set_number(struct cli_config *c, const struct option *o, const char *value) {
-    uint64_t number = 0;
-    const char *why = cli_number(value, strlen(value), &number);
-
-    if (why != NULL) return cli_usage(c->verb, "--%s: \"%s\" %s", o->name, value, why);
-    if (number == 0) return cli_usage(c->verb, "--%s must be at least 1", o->name);
-    memcpy((char *)c + o->field, &number, sizeof number);
-    return 0;
-}
-
-static int set_choice(struct cli_config *c, const struct option *o, const char *value) {
-    const char *word = o->value;
-    size_t n = strlen(value);
-    int i;
-
-    for (i = 0; *word; i++) {
-        size_t k = strcspn(word, "|");
-
-        if (k == n && memcmp(word, value, n) == 0) {
-            memcpy((char *)c + o->field, &i, sizeof i);
-            return 0;
-        }
-        word += k + (word[k] == '|');
-    }
-    return cli_usage(c->verb, "--%s: \"%s\" is not one of %s", o->name, value, o->value);
-}
-
-static int set_option(struct cli_config *c, const struct option *o, const char *value) {
-    const int on = 1;
-    const char *why;
-
-    c->given = cli_realloc(c->given, (c->n_given + 1) * sizeof *c->given);
-    c->given[c->n_given++] = o->name;
-    switch (o->kind) {
-    case FLAG:
-        memcpy((char *)c + o->field, &on, sizeof on);
-        return 0;
-    case TEXT:
-        memcpy((char *)c + o->field, &value, sizeof value);
-        return 0;
-    case NUMBER:
-        return set_number(c, o, value);
-    case CHOICE:
-        return set_choice(c, o, value);
-    default:
-        why = o->call(c, value);
-        break;
-    }
-    return why ? cli_usage(c->verb, "--%s %s: %s", o->name, value, why) : 0;
-}
-
-/* An option of other verbs. Who looks for --output may not know that results go where the shell sends them. */
-static int not_of_verb(const struct cli_config *c, const struct option *o) {
-    return cli_usage(c->verb, "--%s is not an option of %s%s", o->name, c->verb,
-                     strcmp(o->name, "output") == 0 ? "; results go to standard output: > FILE" : "");
-}
-
-/* --name, --name=value, --name value */
-static int long_option(struct cli_config *c, char **argv, int *i) {
-    const char *name = argv[*i] + 2, *value = strchr(name, '=');
-    size_t n = value ? (size_t)(value - name) : strlen(name);
-    const struct option *o = find_name(name, n, c->verb_bit);
-
-    if (o == NULL) return unknown_option(c, name, n);
-    if (!(o->verbs & c->verb_bit)) /* encode is yet to have some that other verbs have */
-        return c->verb_bit == CLI_ENCODE && is_later(name, n) ? unknown_option(c, name, n)
-                                                              : not_of_verb(c, o);
-    if (o->kind == FLAG)
-        return value ? cli_usage(c->verb, "--%s takes no value", o->name) : set_option(c, o, NULL);
-    value = value ? value + 1 : argv[++*i];
-    if (value == NULL) return cli_usage(c->verb, "--%s needs a value: %s", o->name, o->value);
-    return set_option(c, o, value);
-}
-
-/* -q, -qv X, -vX */
-static int short_options(struct cli_config *c, char **argv, int *i) {
-    const char *p;
-    int rc = 0;
-
-    for (p = argv[*i] + 1; *p && rc == 0; p++) {
-        const struct option *o = find_letter(*p, c->verb_bit);
-
-        if (o == NULL) return cli_usage(c->verb, "unknown option -%c", *p);
-        if (!(o->verbs & c->verb_bit)) return not_of_verb(c, o);
-        if (o->kind != FLAG) {
-            const char *value = p[1] ? p + 1 : argv[++*i];
-
-            return value ? set_option(c, o, value)
-                         : cli_usage(c->verb, "-%c needs a value: %s", *p, o->value);
-        }
-        rc = set_option(c, o, NULL);
-    }
-    return rc;
-}
+static const struct cli_table table = {
+    options,  sizeof options / sizeof *options, later, sizeof later / sizeof *later, CLI_ENCODE, input,
+    more_help};
 
 static void set_defaults(struct cli_config *c) {
     c->offsets = -1;
@@ -504,27 +318,16 @@ static void set_defaults(struct cli_config *c) {
 }
 
 int cli_parse(struct cli_config *c, int argc, char **argv) {
-    int i, rc = 0, only_inputs = 0;
+    int rc;
 
     set_defaults(c);
-    for (i = 0; i < argc && rc == 0; i++) {
-        if (only_inputs || argv[i][0] != '-' || argv[i][1] == '\0')
-            add_input(c, argv[i], 0);
-        else if (strcmp(argv[i], "--") == 0)
-            only_inputs = 1;
-        else if (argv[i][1] == '-')
-            rc = long_option(c, argv, &i);
-        else
-            rc = short_options(c, argv, &i);
-    }
+    c->args = (struct cli_args){&table, c, c->verb, c->verb_bit, NULL, 0};
+    rc = cli_args_read(&c->args, argc, argv);
     return rc || c->help ? rc : cli_check_options(c);
 }
 
 int cli_is_given(const struct cli_config *c, const char *name) {
-    size_t i = 0;
-
-    while (i < c->n_given && strcmp(c->given[i], name) != 0) i++;
-    return i < c->n_given;
+    return cli_args_has(&c->args, name);
 }
 
 void cli_config_free(struct cli_config *c) {
@@ -534,56 +337,13 @@ void cli_config_free(struct cli_config *c) {
     cli_buf_free(&c->after);
     free(c->vocabs);
     free(c->inputs);
-    free(c->given);
-}
-
-/* Words from `column` on, broken before column 80. */
-static void add_wrapped(struct cli_buf *out, const char *text, size_t column) {
-    size_t at = 80;
-
-    while (*text) {
-        size_t n = strcspn(text, " ");
-
-        if (at + 1 + n >= 80) {
-            cli_buf_printf(out, "\n%*s", (int)column, "");
-            at = column;
-        } else {
-            cli_buf_char(out, ' ');
-            at++;
-        }
-        cli_buf_add(out, text, n);
-        at += n;
-        text += n + (text[n] == ' ');
-    }
-    cli_buf_char(out, '\n');
-}
-
-/* What an option does; of --pattern also its names, which the library knows. */
-static const char *describe(const struct option *o, struct cli_buf *text) {
-    const char *name;
-    size_t i;
-
-    text->n = 0;
-    cli_buf_text(text, o->help);
-    for (i = 0; strcmp(o->name, "pattern") == 0 && (name = dstok_pattern_name(i)) != NULL; i++)
-        cli_buf_printf(text, "%s%s", i > 0 ? ", " : "; names: ", name);
-    return cli_buf_string(text);
+    cli_args_free(&c->args);
 }
 
 void cli_options_help(struct cli_buf *out, unsigned verb_bit) {
-    struct cli_buf text = {0};
-    size_t i;
+    cli_args_help(&table, verb_bit, out);
+}
 
-    for (i = 0; i < sizeof options / sizeof *options; i++) {
-        const struct option *o = &options[i];
-
-        if (!(o->verbs & verb_bit)) continue;
-        if (o->letter)
-            cli_buf_printf(out, "  -%c, --%s", o->letter, o->name);
-        else
-            cli_buf_printf(out, "  --%s", o->name);
-        if (o->value) cli_buf_printf(out, " %s", o->value);
-        add_wrapped(out, describe(o, &text), 8);
-    }
-    cli_buf_free(&text);
+int cli_vocab_load(const struct cli_config *c, const char *name, dstok_tokenizer **out) {
+    return cli_vocab_open(name, c->pattern, c->no_scanner, out);
 }

@@ -3,7 +3,7 @@
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
-#include "cli.h"
+#include "args.h"
 
 enum {
     CLI_ENCODE = 1,
@@ -83,8 +83,7 @@ struct cli_config {
 
     struct cli_input *inputs;
     size_t n_inputs;
-    const char **given; /* names of the options that were given, in their order */
-    size_t n_given;
+    struct cli_args args;
     int weight_waits; /* --weight was given and no input behind it yet */
 };
 
@@ -97,9 +96,6 @@ void cli_config_free(struct cli_config *c);
 
 /* Whether an option was given, by its name without the dashes. */
 int cli_is_given(const struct cli_config *c, const char *name);
-
-/* Letters to change, add or leave out to make b of a[0, n); 99 when that is not worth a thought. */
-size_t cli_distance(const char *a, size_t n, const char *b);
 
 /* ---- check.c: what no single option can tell. Returns 0, or CLI_USAGE after a message. */
 int cli_check_options(const struct cli_config *c);

@@ -3,6 +3,7 @@
 #ifndef CLI_VERBS_H
 #define CLI_VERBS_H
 
+#include "names.h"
 #include "options.h"
 
 #include <dstok/tokenizer.h>
@@ -18,7 +19,7 @@ int cli_bench(struct cli_config *c);
 int cli_trace(struct cli_config *c);
 int cli_chunk(struct cli_config *c);
 
-/* ---- vocab.c */
+/* ---- options.c */
 
 /* Load the vocabulary that `name` (NULL: the embedded one) stands for. Returns 0, or an exit code after
  * a message. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding and loading the vocabulary that --vocab names. */
+#include "names.h"
 #include "source.h"
-#include "verbs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,45 +13,6 @@
 static int cannot_open(const char *path, const char *why) {
     cli_error("cannot open %s: %s", path, why);
     return CLI_USAGE;
-}
-
-/* ${XDG_DATA_HOME:-~/.local/share}/dstok/vocab; empty when neither variable is set. */
-static void vocab_home(struct cli_buf *out) {
-    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-
-    if (data && data[0])
-        cli_buf_printf(out, "%s/dstok/vocab", data);
-    else if (home && home[0])
-        cli_buf_printf(out, "%s/.local/share/dstok/vocab", home);
-}
-
-static int by_name(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Names in a folder, sorted, that end in `ending` and do not start with a dot. Returns their number. */
-static size_t list_folder(const char *path, const char *ending, char ***names) {
-    DIR *folder = opendir(path);
-    size_t n = 0, length = strlen(ending);
-    struct dirent *entry;
-
-    *names = NULL;
-    while (folder && (entry = readdir(folder)) != NULL) {
-        size_t k = strlen(entry->d_name);
-
-        if (entry->d_name[0] == '.' || k < length || strcmp(entry->d_name + k - length, ending) != 0)
-            continue;
-        *names = cli_realloc(*names, (n + 1) * sizeof **names);
-        (*names)[n++] = cli_copy_text(entry->d_name);
-    }
-    if (folder) (void)closedir(folder);
-    if (n > 1) qsort(*names, n, sizeof **names, by_name);
-    return n;
-}
-
-static void free_names(char **names, size_t n) {
-    while (n > 0) free(names[--n]);
-    free(names);
 }
 
 /* Names like this are meant as files. */
@@ -98,34 +58,17 @@ static int not_found(const char *name) {
         return cannot_open(
             name, "a vocabulary does not come from standard input; name a file, a folder, or default");
     if (is_file_name(name)) return cannot_open(name, strerror(ENOENT));
-    vocab_home(&home);
-    n = list_folder(cli_buf_string(&home), "", &names);
+    cli_data_home("vocab", &home);
+    n = cli_list_folder(cli_buf_string(&home), "", &names);
     cli_buf_printf(&text, "%s, and no vocabulary has this name (present: default", strerror(ENOENT));
     for (i = 0; i < n; i++) cli_buf_printf(&text, ", %s", names[i]);
     cli_buf_text(&text, "); ");
     put_advice(&text, name);
-    free_names(names, n);
+    cli_free_names(names, n);
     (void)cannot_open(name, cli_buf_string(&text));
     cli_buf_free(&home);
     cli_buf_free(&text);
     return CLI_USAGE;
-}
-
-static int is_folder(const char *path) {
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-static int is_inside(const char *folder, const char *name) {
-    struct cli_buf path = {0};
-    struct stat st;
-    int there;
-
-    cli_buf_printf(&path, "%s/%s", folder, name);
-    there = stat(cli_buf_string(&path), &st) == 0;
-    cli_buf_free(&path);
-    return there;
 }
 
 /* The file of a folder to load: itself when it holds tokenizer.json (the library then reads the files
@@ -136,20 +79,20 @@ static int file_of_folder(struct cli_buf *path) {
     size_t n, i;
     int rc = -1;
 
-    if (is_inside(cli_buf_string(path), "tokenizer.json")) return 0;
-    if (is_inside(path->p, "tekken.json")) {
+    if (cli_is_inside(cli_buf_string(path), "tokenizer.json")) return 0;
+    if (cli_is_inside(path->p, "tekken.json")) {
         cli_buf_text(path, "/tekken.json");
         return 0;
     }
     for (i = 0; i < sizeof endings / sizeof *endings && rc < 0; i++) {
-        n = list_folder(path->p, endings[i], &names);
+        n = cli_list_folder(path->p, endings[i], &names);
         if (n == 1) {
             cli_buf_printf(path, "/%s", names[0]);
             rc = 0;
         } else if (n > 1) {
             rc = cannot_open(path->p, "the folder holds several vocabularies of one kind; name one of them");
         }
-        free_names(names, n);
+        cli_free_names(names, n);
     }
     if (rc >= 0) return rc;
     return cannot_open(path->p,
@@ -191,12 +134,13 @@ static int resolve(const char *name, struct cli_buf *path) {
     } else if (strcmp(name, "default") == 0) {
         return 0;
     } else {
-        vocab_home(path);
-        if (name[0] == '\0' || strchr(name, '/') || path->n == 0 || !is_inside(cli_buf_string(path), name))
+        cli_data_home("vocab", path);
+        if (name[0] == '\0' || strchr(name, '/') || path->n == 0 ||
+            !cli_is_inside(cli_buf_string(path), name))
             return not_found(name);
         cli_buf_printf(path, "/%s", name);
     }
-    return is_folder(cli_buf_string(path)) ? file_of_folder(path) : 0;
+    return cli_is_folder(cli_buf_string(path)) ? file_of_folder(path) : 0;
 }
 
 static int load_failed(const char *path, const char *pattern, const dstok_error *err, dstok_status status) {
@@ -214,20 +158,20 @@ static int load_failed(const char *path, const char *pattern, const dstok_error 
     return status == DSTOK_E_NOMEM ? CLI_FAIL : CLI_USAGE;
 }
 
-int cli_vocab_load(const struct cli_config *c, const char *name, dstok_tokenizer **out) {
+int cli_vocab_open(const char *name, const char *pattern, int no_scanner, dstok_tokenizer **out) {
     dstok_load_options options = DSTOK_LOAD_OPTIONS_INIT;
     dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
     struct cli_buf path = {0};
     dstok_status status;
     int rc = resolve(name, &path);
 
-    options.pattern = c->pattern;
-    options.flags = c->no_scanner ? DSTOK_LOAD_NO_SCANNER : 0;
-    if (rc == 0 && path.n > 0 && !is_folder(cli_buf_string(&path))) rc = check_file(path.p);
+    options.pattern = pattern;
+    options.flags = no_scanner ? DSTOK_LOAD_NO_SCANNER : 0;
+    if (rc == 0 && path.n > 0 && !cli_is_folder(cli_buf_string(&path))) rc = check_file(path.p);
     if (rc == 0) {
         status = path.n > 0 ? dstok_tokenizer_load(cli_buf_string(&path), &options, out, &err)
                             : dstok_tokenizer_load_default(&options, out, &err);
-        if (status != DSTOK_OK) rc = load_failed(path.n > 0 ? path.p : "default", c->pattern, &err, status);
+        if (status != DSTOK_OK) rc = load_failed(path.n > 0 ? path.p : "default", pattern, &err, status);
     }
     cli_buf_free(&path);
     return rc;
