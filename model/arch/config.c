@@ -79,6 +79,7 @@ static dstok_status check_mla(const dsx__config *c, dstok_error *err) {
         {"the size of a value", m->value, 1, DSX__MAX_WIDTH},
         {"the width of all keys and values", (uint64_t)c->n_heads * ((uint64_t)m->nope + m->value), 1,
          DSX__MAX_WIDTH},
+        {"the width of all latents", m->split ? (uint64_t)c->n_heads * m->kv_rank : 1, 1, DSX__MAX_WIDTH},
         {"the width of the latent and the positions", (uint64_t)m->kv_rank + m->rope, 1, DSX__MAX_WIDTH},
     };
 

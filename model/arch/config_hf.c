@@ -125,7 +125,7 @@ static const json_t *rope_object(const reader *r) {
     return scaling != NULL ? scaling : find(r, "rope_parameters");
 }
 
-static void read_scaling(reader *r, dsx__rope *rope, uint32_t context) {
+static void read_scaling(reader *r, dsx__rope *rope, uint32_t context, uint32_t original) {
     static const char *const kinds[] = {
         [DSX__ROPE_PLAIN] = "default", [DSX__ROPE_LINEAR] = "linear", [DSX__ROPE_DYNAMIC] = "dynamic",
         [DSX__ROPE_LLAMA3] = "llama3", [DSX__ROPE_YARN] = "yarn",
@@ -148,8 +148,9 @@ static void read_scaling(reader *r, dsx__rope *rope, uint32_t context) {
     if (kind != DSX__ROPE_PLAIN && find(r, "factor") == NULL)
         FAIL(r, DSTOK_E_FORMAT, "rope_scaling of type %s has no factor", type);
     rope->factor = number(r, "factor", 1);
-    rope->original_context =
-        kind == DSX__ROPE_DYNAMIC ? context : whole(r, "original_max_position_embeddings", context);
+    rope->original_context = whole(r, "original_max_position_embeddings", context);
+    if (original > 0) rope->original_context = original; /* beside rope_scaling it has the last word */
+    if (kind == DSX__ROPE_DYNAMIC) rope->original_context = context;
     if (kind == DSX__ROPE_LLAMA3 &&
         (find(r, "low_freq_factor") == NULL || find(r, "high_freq_factor") == NULL))
         FAIL(r, DSTOK_E_FORMAT, "rope_scaling of type llama3 needs low_freq_factor and high_freq_factor");
@@ -175,6 +176,7 @@ static double of_rope(reader *r, const json_t *o, const char *key, double missin
 static void read_rope(reader *r, dsx__config *c) {
     const json_t *how = rope_object(r), *parameters = find(r, "rope_parameters");
     reader in = {.o = how, .err = r->err};
+    uint32_t original = whole(r, "original_max_position_embeddings", 0);
 
     c->rope.theta = of_rope(r, parameters, "rope_theta", number(r, "rope_theta", 10000));
     c->rope.theta = of_rope(r, how, "rope_theta", c->rope.theta);
@@ -185,7 +187,7 @@ static void read_rope(reader *r, dsx__config *c) {
     if (json_object_get(how, "full_attention") != NULL || json_object_get(how, "sliding_attention") != NULL)
         FAIL(r, DSTOK_E_UNSUPPORTED, "not supported: rope_parameters for each type of layer");
     in.status = r->status;
-    read_scaling(&in, &c->rope, c->context);
+    read_scaling(&in, &c->rope, c->context, original);
     r->status = in.status;
 }
 
@@ -266,7 +268,7 @@ static void read_deepseek(reader *r, dsx__config *c) {
     c->moe.layer_step = step > 0 ? step : 1;
     c->moe.first_layer =
         front % c->moe.layer_step == 0 ? front : front - front % c->moe.layer_step + c->moe.layer_step;
-    c->n_more_layers = whole(r, "num_nextn_predict_layers", 0);
+    c->n_more_layers = whole(r, "num_nextn_predict_layers", 1);
 }
 
 /* norm_topk_prob: the model's first code does not scale what it normalises, later ones do, transformers does neither. */

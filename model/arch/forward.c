@@ -111,7 +111,7 @@ static void latent_attention(const dsx__step *s) {
     const dsx__mla *m = &c->mla;
     dsx__work *w = s->w;
     uint32_t head = m->nope + m->rope, key = m->kv_rank + m->rope, block = m->nope + m->value;
-    const dsx__matrix *kv_b = s->layer->role[DSX__KV_B];
+    const dsx__matrix *const *role = (const dsx__matrix *const *)s->layer->role;
 
     if (m->q_rank > 0) {
         linear(s, DSX__Q_A, DSX__N_ROLES, w->h, w->latent, false);
@@ -126,12 +126,18 @@ static void latent_attention(const dsx__step *s) {
     s->ops->rotate(s->be, &s->rotation, w->k, s->n, key, 1, key, m->kv_rank);
     s->ops->copy(s->be, w->k, s->n, m->kv_rank, key, w->v, m->kv_rank);
 
-    s->ops->linear_heads(s->be, kv_b, c->n_heads, block, 0, m->nope, true, w->q, head, s->n, w->latent, key);
+    if (m->split)
+        s->ops->linear_heads(s->be, role[DSX__K_B], c->n_heads, m->kv_rank, 0, m->kv_rank, false, w->q, head,
+                             s->n, w->latent, key);
+    else
+        s->ops->linear_heads(s->be, role[DSX__KV_B], c->n_heads, block, 0, m->nope, true, w->q, head, s->n,
+                             w->latent, key);
     s->ops->copy(s->be, s->ops->at(w->q, m->nope), s->n * c->n_heads, m->rope, head,
                  s->ops->at(w->latent, m->kv_rank), key);
     attend(s, w->latent); /* [n][heads][kv_rank] */
-    s->ops->linear_heads(s->be, kv_b, c->n_heads, block, m->nope, m->value, false, w->out, m->kv_rank, s->n,
-                         w->q, m->value);
+    s->ops->linear_heads(s->be, role[m->split ? DSX__V_B : DSX__KV_B], c->n_heads,
+                         m->split ? m->value : block, m->split ? 0 : m->nope, m->value, false, w->out,
+                         m->kv_rank, s->n, w->q, m->value);
     linear(s, DSX__O, DSX__N_ROLES, w->q, w->x, true);
 }
 

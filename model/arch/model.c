@@ -74,6 +74,8 @@ static bool may_quantise(int role) {
     case DSX__Q_B:
     case DSX__KV_A:
     case DSX__KV_B:
+    case DSX__K_B:
+    case DSX__V_B:
     case DSX__GATE:
     case DSX__UP:
     case DSX__DOWN:

@@ -20,6 +20,8 @@ typedef enum when {
     O_BIAS,
     QK_NORM,
     LATENT,
+    KV_WHOLE, /* keys and values are made out of the latent by one matrix, or by two */
+    KV_SPLIT,
     Q_LATENT, /* queries are made in two steps */
     DENSE,
     DENSE_BIAS,
@@ -30,13 +32,16 @@ typedef enum when {
 
 /* An axis. */
 typedef enum axis {
-    ONE, /* there is no such axis: a vector */
+    NONE, /* there is no such axis */
     VOCAB,
     WIDTH,
     HEADS, /* all heads together, and so on */
     KV_HEADS,
-    HEAD,
     VALUES,
+    HEAD, /* of one */
+    VALUE,
+    NOPE,
+    N_HEADS,
     Q_RANK,
     KV_RANK,
     KV_A,
@@ -47,58 +52,62 @@ typedef enum axis {
     SHARED_FFN
 } axis;
 
-/* GGUF keeps all experts of a layer in one tensor, Hugging Face has one for each. */
+/* Parts by role. GGUF keeps what a layer has several of in one tensor, with one more axis in front: `stack`. */
 static const struct row {
-    dsx__role role;
     when when;
     axis rows, columns;
     const char *hf, *gguf; /* %u: layer, then expert */
-} rows[] = {
-    {DSX__EMBED, ALWAYS, VOCAB, WIDTH, "model.embed_tokens.weight", "token_embd.weight"},
-    {DSX__FINAL_NORM, ALWAYS, ONE, WIDTH, "model.norm.weight", "output_norm.weight"},
-    {DSX__HEAD, UNTIED, VOCAB, WIDTH, "lm_head.weight", "output.weight"},
+    axis stack;
+} rows[DSX__N_ROLES] = {
+    [DSX__EMBED] = {ALWAYS, VOCAB, WIDTH, "model.embed_tokens.weight", "token_embd.weight"},
+    [DSX__FINAL_NORM] = {ALWAYS, NONE, WIDTH, "model.norm.weight", "output_norm.weight"},
+    [DSX__HEAD] = {UNTIED, VOCAB, WIDTH, "lm_head.weight", "output.weight"},
 #define HF   "model.layers.%u."
 #define GGUF "blk.%u."
-    {DSX__ATTN_NORM, ALWAYS, ONE, WIDTH, HF "input_layernorm.weight", GGUF "attn_norm.weight"},
-    {DSX__Q, Q_DIRECT, HEADS, WIDTH, HF "self_attn.q_proj.weight", GGUF "attn_q.weight"},
-    {DSX__K, PLAIN, KV_HEADS, WIDTH, HF "self_attn.k_proj.weight", GGUF "attn_k.weight"},
-    {DSX__V, PLAIN, KV_HEADS, WIDTH, HF "self_attn.v_proj.weight", GGUF "attn_v.weight"},
-    {DSX__O, ALWAYS, WIDTH, VALUES, HF "self_attn.o_proj.weight", GGUF "attn_output.weight"},
-    {DSX__Q_BIAS, QKV_BIAS, ONE, HEADS, HF "self_attn.q_proj.bias", GGUF "attn_q.bias"},
-    {DSX__K_BIAS, QKV_BIAS, ONE, KV_HEADS, HF "self_attn.k_proj.bias", GGUF "attn_k.bias"},
-    {DSX__V_BIAS, QKV_BIAS, ONE, KV_HEADS, HF "self_attn.v_proj.bias", GGUF "attn_v.bias"},
-    {DSX__O_BIAS, O_BIAS, ONE, WIDTH, HF "self_attn.o_proj.bias", GGUF "attn_output.bias"},
-    {DSX__Q_NORM, QK_NORM, ONE, HEAD, HF "self_attn.q_norm.weight", GGUF "attn_q_norm.weight"},
-    {DSX__K_NORM, QK_NORM, ONE, HEAD, HF "self_attn.k_norm.weight", GGUF "attn_k_norm.weight"},
-    {DSX__Q_A, Q_LATENT, Q_RANK, WIDTH, HF "self_attn.q_a_proj.weight", GGUF "attn_q_a.weight"},
-    {DSX__Q_A_NORM, Q_LATENT, ONE, Q_RANK, HF "self_attn.q_a_layernorm.weight", GGUF "attn_q_a_norm.weight"},
-    {DSX__Q_B, Q_LATENT, HEADS, Q_RANK, HF "self_attn.q_b_proj.weight", GGUF "attn_q_b.weight"},
-    {DSX__KV_A, LATENT, KV_A, WIDTH, HF "self_attn.kv_a_proj_with_mqa.weight", GGUF "attn_kv_a_mqa.weight"},
-    {DSX__KV_A_NORM, LATENT, ONE, KV_RANK, HF "self_attn.kv_a_layernorm.weight",
-     GGUF "attn_kv_a_norm.weight"},
-    {DSX__KV_B, LATENT, KV_B, KV_RANK, HF "self_attn.kv_b_proj.weight", GGUF "attn_kv_b.weight"},
-    {DSX__FFN_NORM, ALWAYS, ONE, WIDTH, HF "post_attention_layernorm.weight", GGUF "ffn_norm.weight"},
-    {DSX__GATE, DENSE, FFN, WIDTH, HF "mlp.gate_proj.weight", GGUF "ffn_gate.weight"},
-    {DSX__UP, DENSE, FFN, WIDTH, HF "mlp.up_proj.weight", GGUF "ffn_up.weight"},
-    {DSX__DOWN, DENSE, WIDTH, FFN, HF "mlp.down_proj.weight", GGUF "ffn_down.weight"},
-    {DSX__GATE_BIAS, DENSE_BIAS, ONE, FFN, HF "mlp.gate_proj.bias", GGUF "ffn_gate.bias"},
-    {DSX__UP_BIAS, DENSE_BIAS, ONE, FFN, HF "mlp.up_proj.bias", GGUF "ffn_up.bias"},
-    {DSX__DOWN_BIAS, DENSE_BIAS, ONE, WIDTH, HF "mlp.down_proj.bias", GGUF "ffn_down.bias"},
-    {DSX__ROUTER, EXPERTS, N_EXPERTS, WIDTH, HF "mlp.gate.weight", GGUF "ffn_gate_inp.weight"},
-    {DSX__ROUTER_BIAS, ROUTER_BIAS, ONE, N_EXPERTS, HF "mlp.gate.e_score_correction_bias",
-     GGUF "exp_probs_b.bias"},
-    {DSX__SHARED_GATE, SHARED, SHARED_FFN, WIDTH, HF "mlp.shared_experts.gate_proj.weight",
-     GGUF "ffn_gate_shexp.weight"},
-    {DSX__SHARED_UP, SHARED, SHARED_FFN, WIDTH, HF "mlp.shared_experts.up_proj.weight",
-     GGUF "ffn_up_shexp.weight"},
-    {DSX__SHARED_DOWN, SHARED, WIDTH, SHARED_FFN, HF "mlp.shared_experts.down_proj.weight",
-     GGUF "ffn_down_shexp.weight"},
-    {DSX__EXPERT_GATE, EXPERTS, EXPERT_FFN, WIDTH, HF "mlp.experts.%u.gate_proj.weight",
-     GGUF "ffn_gate_exps.weight"},
-    {DSX__EXPERT_UP, EXPERTS, EXPERT_FFN, WIDTH, HF "mlp.experts.%u.up_proj.weight",
-     GGUF "ffn_up_exps.weight"},
-    {DSX__EXPERT_DOWN, EXPERTS, WIDTH, EXPERT_FFN, HF "mlp.experts.%u.down_proj.weight",
-     GGUF "ffn_down_exps.weight"},
+    [DSX__ATTN_NORM] = {ALWAYS, NONE, WIDTH, HF "input_layernorm.weight", GGUF "attn_norm.weight"},
+    [DSX__Q] = {Q_DIRECT, HEADS, WIDTH, HF "self_attn.q_proj.weight", GGUF "attn_q.weight"},
+    [DSX__K] = {PLAIN, KV_HEADS, WIDTH, HF "self_attn.k_proj.weight", GGUF "attn_k.weight"},
+    [DSX__V] = {PLAIN, KV_HEADS, WIDTH, HF "self_attn.v_proj.weight", GGUF "attn_v.weight"},
+    [DSX__O] = {ALWAYS, WIDTH, VALUES, HF "self_attn.o_proj.weight", GGUF "attn_output.weight"},
+    [DSX__Q_BIAS] = {QKV_BIAS, NONE, HEADS, HF "self_attn.q_proj.bias", GGUF "attn_q.bias"},
+    [DSX__K_BIAS] = {QKV_BIAS, NONE, KV_HEADS, HF "self_attn.k_proj.bias", GGUF "attn_k.bias"},
+    [DSX__V_BIAS] = {QKV_BIAS, NONE, KV_HEADS, HF "self_attn.v_proj.bias", GGUF "attn_v.bias"},
+    [DSX__O_BIAS] = {O_BIAS, NONE, WIDTH, HF "self_attn.o_proj.bias", GGUF "attn_output.bias"},
+    [DSX__Q_NORM] = {QK_NORM, NONE, HEAD, HF "self_attn.q_norm.weight", GGUF "attn_q_norm.weight"},
+    [DSX__K_NORM] = {QK_NORM, NONE, HEAD, HF "self_attn.k_norm.weight", GGUF "attn_k_norm.weight"},
+    [DSX__Q_A] = {Q_LATENT, Q_RANK, WIDTH, HF "self_attn.q_a_proj.weight", GGUF "attn_q_a.weight"},
+    [DSX__Q_A_NORM] = {Q_LATENT, NONE, Q_RANK, HF "self_attn.q_a_layernorm.weight",
+                       GGUF "attn_q_a_norm.weight"},
+    [DSX__Q_B] = {Q_LATENT, HEADS, Q_RANK, HF "self_attn.q_b_proj.weight", GGUF "attn_q_b.weight"},
+    [DSX__KV_A] = {LATENT, KV_A, WIDTH, HF "self_attn.kv_a_proj_with_mqa.weight",
+                   GGUF "attn_kv_a_mqa.weight"},
+    [DSX__KV_A_NORM] = {LATENT, NONE, KV_RANK, HF "self_attn.kv_a_layernorm.weight",
+                        GGUF "attn_kv_a_norm.weight"},
+    [DSX__KV_B] = {KV_WHOLE, KV_B, KV_RANK, HF "self_attn.kv_b_proj.weight", GGUF "attn_kv_b.weight"},
+    [DSX__K_B] = {KV_SPLIT, KV_RANK, NOPE, "", GGUF "attn_k_b.weight", N_HEADS},
+    [DSX__V_B] = {KV_SPLIT, VALUE, KV_RANK, "", GGUF "attn_v_b.weight", N_HEADS},
+    [DSX__FFN_NORM] = {ALWAYS, NONE, WIDTH, HF "post_attention_layernorm.weight", GGUF "ffn_norm.weight"},
+    [DSX__GATE] = {DENSE, FFN, WIDTH, HF "mlp.gate_proj.weight", GGUF "ffn_gate.weight"},
+    [DSX__UP] = {DENSE, FFN, WIDTH, HF "mlp.up_proj.weight", GGUF "ffn_up.weight"},
+    [DSX__DOWN] = {DENSE, WIDTH, FFN, HF "mlp.down_proj.weight", GGUF "ffn_down.weight"},
+    [DSX__GATE_BIAS] = {DENSE_BIAS, NONE, FFN, HF "mlp.gate_proj.bias", GGUF "ffn_gate.bias"},
+    [DSX__UP_BIAS] = {DENSE_BIAS, NONE, FFN, HF "mlp.up_proj.bias", GGUF "ffn_up.bias"},
+    [DSX__DOWN_BIAS] = {DENSE_BIAS, NONE, WIDTH, HF "mlp.down_proj.bias", GGUF "ffn_down.bias"},
+    [DSX__ROUTER] = {EXPERTS, N_EXPERTS, WIDTH, HF "mlp.gate.weight", GGUF "ffn_gate_inp.weight"},
+    [DSX__ROUTER_BIAS] = {ROUTER_BIAS, NONE, N_EXPERTS, HF "mlp.gate.e_score_correction_bias",
+                          GGUF "exp_probs_b.bias"},
+    [DSX__SHARED_GATE] = {SHARED, SHARED_FFN, WIDTH, HF "mlp.shared_experts.gate_proj.weight",
+                          GGUF "ffn_gate_shexp.weight"},
+    [DSX__SHARED_UP] = {SHARED, SHARED_FFN, WIDTH, HF "mlp.shared_experts.up_proj.weight",
+                        GGUF "ffn_up_shexp.weight"},
+    [DSX__SHARED_DOWN] = {SHARED, WIDTH, SHARED_FFN, HF "mlp.shared_experts.down_proj.weight",
+                          GGUF "ffn_down_shexp.weight"},
+    [DSX__EXPERT_GATE] = {EXPERTS, EXPERT_FFN, WIDTH, HF "mlp.experts.%u.gate_proj.weight",
+                          GGUF "ffn_gate_exps.weight", N_EXPERTS},
+    [DSX__EXPERT_UP] = {EXPERTS, EXPERT_FFN, WIDTH, HF "mlp.experts.%u.up_proj.weight",
+                        GGUF "ffn_up_exps.weight", N_EXPERTS},
+    [DSX__EXPERT_DOWN] = {EXPERTS, WIDTH, EXPERT_FFN, HF "mlp.experts.%u.down_proj.weight",
+                          GGUF "ffn_down_exps.weight", N_EXPERTS},
 };
 
 /* Tensors that hold nothing learned, or nothing that is needed: ends of names. */
@@ -131,6 +140,10 @@ static bool is_there(const dsx__config *c, when w, uint32_t layer) {
         return c->qk_norm;
     case LATENT:
         return latent;
+    case KV_WHOLE:
+        return latent && !c->mla.split;
+    case KV_SPLIT:
+        return latent && c->mla.split;
     case Q_LATENT:
         return latent && c->mla.q_rank > 0;
     case DENSE:
@@ -156,10 +169,16 @@ static uint64_t length(const dsx__config *c, axis a) {
         return (uint64_t)c->n_heads * c->head_dim;
     case KV_HEADS:
         return (uint64_t)c->n_kv_heads * c->head_dim;
-    case HEAD:
-        return c->head_dim;
     case VALUES:
         return (uint64_t)c->n_heads * dsx__value_dim(c);
+    case HEAD:
+        return c->head_dim;
+    case VALUE:
+        return dsx__value_dim(c);
+    case NOPE:
+        return c->mla.nope;
+    case N_HEADS:
+        return c->n_heads;
     case Q_RANK:
         return c->mla.q_rank;
     case KV_RANK:
@@ -184,9 +203,6 @@ static uint64_t length(const dsx__config *c, axis a) {
 /* ---- one tensor */
 
 static dstok_status missing(const search *s, const char *name) {
-    if (strstr(name, ".attn_kv_b.weight") != NULL && dsx__archive_find(s->a, "blk.0.attn_k_b.weight") != NULL)
-        return dsx__fail(s->err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET,
-                         "not supported: attn_k_b and attn_v_b of newer DeepSeek files; attn_kv_b is needed");
     return dsx__fail(s->err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET,
                      "tensor \"%s\" is missing: a %s model of %" PRIu32 " layers has it", name,
                      dsx__arch_name(s->c->arch), s->c->n_layers);
@@ -200,61 +216,58 @@ static dstok_status check_shape(const search *s, const dsx__tensor *t, const dsx
                      want->name, dsx__shape_text(t, found), dsx__shape_text(want, expected));
 }
 
-/* The tensor of this name, which must have the shape of the row; `stack` of them one behind the other, if not 0. */
-static dstok_status take(search *s, const struct row *row, const char *name, uint32_t stack, dsx__part *out) {
+/* The tensor of a role, which must have the shape of its row. What is stacked comes as one part, with all rows. */
+static dstok_status take(search *s, dsx__role role, uint32_t layer, uint32_t expert, dsx__part *out) {
+    const struct row *row = &rows[role];
+    bool gguf = s->a->kind == DSX__GGUF;
+    uint64_t n = length(s->c, row->rows), stack = gguf ? length(s->c, row->stack) : 1;
+    char name[96];
     dsx__tensor want = {.name = name, .shape = {1, 1, 1, 1}};
-    const dsx__tensor *t = dsx__archive_find(s->a, name);
 
-    if (stack > 0) want.shape[want.n_dims++] = stack;
-    if (row->rows != ONE) want.shape[want.n_dims++] = length(s->c, row->rows);
+    if (gguf && row->stack != NONE) want.shape[want.n_dims++] = stack;
+    if (row->rows != NONE) want.shape[want.n_dims++] = n;
     want.shape[want.n_dims++] = length(s->c, row->columns);
+    snprintf(name, sizeof name, gguf ? row->gguf : row->hf, layer, expert);
+    const dsx__tensor *t = dsx__archive_find(s->a, name);
     if (t == NULL) return missing(s, name);
     DSX_TRY(check_shape(s, t, &want));
     s->used[t - s->a->tensors] = true;
-    *out = (dsx__part){t->format, length(s->c, row->rows), length(s->c, row->columns), t->data};
+    *out = (dsx__part){t->format, stack * n, length(s->c, row->columns), t->data};
     return DSTOK_OK;
 }
 
 /* ---- layers */
 
-static dstok_status take_named(search *s, const struct row *row, uint32_t layer, uint32_t expert,
-                               uint32_t stack, dsx__part *out) {
-    char name[96];
+/* One matrix of each expert of a layer. */
+static dstok_status take_experts(search *s, dsx__role role, uint32_t layer, dsx__part *experts) {
+    uint32_t n = s->c->moe.n_experts, which = role - DSX__EXPERT_GATE;
+    dsx__part all = {.data = NULL};
 
-    snprintf(name, sizeof name, s->a->kind == DSX__GGUF ? row->gguf : row->hf, layer, expert);
-    return take(s, row, name, stack, out);
-}
-
-/* One kind of matrix, of all experts of a layer. */
-static dstok_status take_experts(search *s, const struct row *row, uint32_t layer, dsx__part *experts) {
-    uint32_t n = s->c->moe.n_experts, which = row->role - DSX__EXPERT_GATE;
-    dsx__part stack = {.data = NULL};
-
-    if (s->a->kind == DSX__GGUF) {
-        DSX_TRY(take_named(s, row, layer, 0, n, &stack));
-        uint64_t bytes = stack.rows * dsx__row_bytes(stack.format, stack.columns);
-        for (uint32_t e = 0; e < n; e++) {
-            experts[3 * e + which] = stack;
-            experts[3 * e + which].data += e * bytes;
+    if (s->a->kind == DSX__GGUF) DSX_TRY(take(s, role, layer, 0, &all));
+    for (uint32_t e = 0; e < n; e++) {
+        dsx__part *one = &experts[3 * e + which];
+        if (all.data == NULL) {
+            DSX_TRY(take(s, role, layer, e, one));
+            continue;
         }
-        return DSTOK_OK;
+        *one = (dsx__part){all.format, all.rows / n, all.columns, NULL};
+        one->data = all.data + e * one->rows * dsx__row_bytes(one->format, one->columns);
     }
-    for (uint32_t e = 0; e < n; e++) DSX_TRY(take_named(s, row, layer, e, 0, &experts[3 * e + which]));
     return DSTOK_OK;
 }
 
 static dstok_status take_layer(search *s, uint32_t layer, struct dsx__layer_parts *out) {
-    for (size_t i = DSX__ATTN_NORM; i < DSX__N_ROLES; i++) {
-        const struct row *row = &rows[i];
-        if (!is_there(s->c, row->when, layer)) continue;
-        if (row->role < DSX__EXPERT_GATE) {
-            DSX_TRY(take_named(s, row, layer, 0, 0, &out->role[row->role]));
-            continue;
-        }
-        if (out->experts == NULL)
-            out->experts = calloc((size_t)s->c->moe.n_experts * 3, sizeof *out->experts);
+    if (dsx__has_experts(s->c, layer)) {
+        out->experts = calloc((size_t)s->c->moe.n_experts * 3, sizeof *out->experts);
         if (out->experts == NULL) return dsx__no_memory(s->err);
-        DSX_TRY(take_experts(s, row, layer, out->experts));
+    }
+    for (int i = DSX__ATTN_NORM; i < DSX__N_ROLES; i++) {
+        dsx__role role = (dsx__role)i;
+        if (!is_there(s->c, rows[role].when, layer)) continue;
+        if (role < DSX__EXPERT_GATE)
+            DSX_TRY(take(s, role, layer, 0, &out->role[role]));
+        else
+            DSX_TRY(take_experts(s, role, layer, out->experts));
     }
     return DSTOK_OK;
 }
@@ -300,8 +313,8 @@ static dstok_status check_left(const search *s) {
 static dstok_status find_all(search *s, dsx__parts *out) {
     dsx__part *const whole[] = {&out->embed, &out->final_norm, &out->head};
 
-    for (size_t i = DSX__EMBED; i < DSX__ATTN_NORM; i++)
-        if (is_there(s->c, rows[i].when, 0)) DSX_TRY(take_named(s, &rows[i], 0, 0, 0, whole[i]));
+    for (int i = DSX__EMBED; i < DSX__ATTN_NORM; i++)
+        if (is_there(s->c, rows[i].when, 0)) DSX_TRY(take(s, (dsx__role)i, 0, 0, whole[i]));
     for (uint32_t i = 0; i < out->n_layers; i++) DSX_TRY(take_layer(s, i, &out->layers[i]));
     return check_left(s);
 }

@@ -27,6 +27,8 @@ typedef enum dsx__role {
     DSX__KV_A,
     DSX__KV_A_NORM,
     DSX__KV_B, /* [kv_rank+rope][width], [kv_rank], [heads*(nope+value)][kv_rank] */
+    DSX__K_B,
+    DSX__V_B, /* KV_B in two parts: [heads*kv_rank][nope], which is turned around, and [heads*value][kv_rank] */
     DSX__FFN_NORM,
     DSX__GATE,
     DSX__UP,

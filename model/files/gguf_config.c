@@ -168,7 +168,8 @@ static void read_heads(reader *r, dsx__config *c) {
     c->qk_norm = c->arch == DSX__QWEN3 || c->arch == DSX__QWEN3_MOE;
 }
 
-/* Newer files tell the size of heads apart from that of the latent, of which they speak as of one key. */
+/* Newer files tell the size of heads apart from that of the latent, of which they speak as of one key; they keep K_B and V_B
+ * in place of KV_B. */
 static void read_latent(reader *r, dsx__config *c) {
     dsx__mla *m = &c->mla;
 
@@ -176,9 +177,9 @@ static void read_latent(reader *r, dsx__config *c) {
     m->kv_rank = needed(r, "attention.kv_lora_rank");
     m->rope = needed(r, "rope.dimension_count");
     if (m->kv_rank == 0) FAIL(r->g, DSTOK_E_FORMAT, "attention.kv_lora_rank must be above 0");
-    bool split = has(r, "attention.key_length_mla");
-    c->head_dim = needed(r, split ? "attention.key_length_mla" : "attention.key_length");
-    m->value = needed(r, split ? "attention.value_length_mla" : "attention.value_length");
+    m->split = has(r, "attention.key_length_mla");
+    c->head_dim = needed(r, m->split ? "attention.key_length_mla" : "attention.key_length");
+    m->value = needed(r, m->split ? "attention.value_length_mla" : "attention.value_length");
     if (c->head_dim <= m->rope)
         FAIL(r->g, DSTOK_E_FORMAT, "a head of %" PRIu32 " has no part without positions", c->head_dim);
     m->nope = c->head_dim - m->rope;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats of elements, and lists of tensors. */
+/* Lists of tensors: sizes, order, and that none lies over another. */
 #include "files/list.h"
 
 #include <inttypes.h>
@@ -16,27 +16,30 @@ const char *dsx__shape_text(const dsx__tensor *t, dsx__quoted out) {
     return t->n_dims == 0 ? "a single number" : out;
 }
 
-dstok_status dsx__tensor_size(dsx__tensor *t, dstok_error *err) {
-    uint64_t rows = 1, row = t->n_dims > 0 ? t->shape[t->n_dims - 1] : 1;
+static dstok_status too_large(const dsx__tensor *t, dstok_error *err) {
     dsx__quoted name;
 
-    for (uint32_t d = 0; d + 1 < t->n_dims; d++) {
-        if (t->shape[d] != 0 && rows > (UINT64_MAX >> 8) / t->shape[d])
-            return dsx__fail(err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, "tensor \"%s\" is larger than any file",
-                             dsx__quote(t->name, strlen(t->name), name));
-        rows *= t->shape[d];
-    }
-    uint64_t bytes = dsx__row_bytes(t->format, row);
-    if (bytes == 0 && row != 0 && row % dsx__formats[t->format].block != 0)
+    return dsx__fail(err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, "tensor \"%s\" is larger than any file",
+                     dsx__quote(t->name, strlen(t->name), name));
+}
+
+dstok_status dsx__tensor_size(dsx__tensor *t, dstok_error *err) {
+    const uint64_t most = (uint64_t)1 << 56; /* elements: no file is so large */
+    const dsx__format_info *f = &dsx__formats[t->format];
+    uint64_t row = t->n_dims > 0 ? t->shape[t->n_dims - 1] : 1, n = row;
+    dsx__quoted name;
+
+    if (row % f->block != 0)
         return dsx__fail(err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET,
                          "tensor \"%s\" has rows of %" PRIu64 " elements, no multiple of the %" PRIu32
                          " of a block of %s",
-                         dsx__quote(t->name, strlen(t->name), name), row, dsx__formats[t->format].block,
-                         dsx__formats[t->format].name);
-    if ((bytes == 0 && row != 0) || (bytes != 0 && rows > (UINT64_MAX >> 8) / bytes))
-        return dsx__fail(err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, "tensor \"%s\" is larger than any file",
-                         dsx__quote(t->name, strlen(t->name), name));
-    t->n_bytes = rows * bytes;
+                         dsx__quote(t->name, strlen(t->name), name), row, f->block, f->name);
+    if (row > most) return too_large(t, err);
+    for (uint32_t d = 0; d + 1 < t->n_dims; d++) {
+        if (t->shape[d] > most || (n > 0 && t->shape[d] > most / n)) return too_large(t, err);
+        n *= t->shape[d];
+    }
+    t->n_bytes = n / f->block * f->bytes;
     return DSTOK_OK;
 }
 
