@@ -104,7 +104,8 @@ static bool room_for_pages(dsx_session *s, size_t n) {
 
     if (n <= cap) return true;
     cap = n > 2 * cap ? n : 2 * cap;
-    if (!grow((void **)&s->pages, cap, sizeof *s->pages) || !grow((void **)&s->data, cap, sizeof *s->data))
+    if (!grow((void **)&s->pages, cap, sizeof *s->pages) || !grow((void **)&s->data, cap, sizeof *s->data) ||
+        !grow((void **)&s->packed, cap, sizeof *s->packed))
         return false;
     s->cap_pages = cap;
     return true;
