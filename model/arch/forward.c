@@ -39,6 +39,11 @@ static void norm(const dsx__step *s, const dsx__real *x, const dsx__matrix *m, u
     s->ops->norm(s->be, x, n, width, stride, m, s->c->norm_eps, out, stride);
 }
 
+/* Norms of latents do not take their epsilon from the configuration: it is that of DeepSeek's code. */
+static void latent_norm(const dsx__step *s, dsx__real *x, dsx__role role, uint32_t width, uint32_t stride) {
+    s->ops->norm(s->be, x, s->n, width, stride, s->layer->role[role], 1e-6, x, stride);
+}
+
 static void linear(const dsx__step *s, dsx__role role, dsx__role bias, const dsx__real *x, dsx__real *out,
                    bool add) {
     const dsx__matrix *b = bias != DSX__N_ROLES ? s->layer->role[bias] : NULL;
@@ -115,14 +120,14 @@ static void latent_attention(const dsx__step *s) {
 
     if (m->q_rank > 0) {
         linear(s, DSX__Q_A, DSX__N_ROLES, w->h, w->latent, false);
-        norm(s, w->latent, s->layer->role[DSX__Q_A_NORM], m->q_rank, s->n, m->q_rank, w->latent);
+        latent_norm(s, w->latent, DSX__Q_A_NORM, m->q_rank, m->q_rank);
         linear(s, DSX__Q_B, DSX__N_ROLES, w->latent, w->q, false); /* [n][heads][nope + rope] */
     } else {
         linear(s, DSX__Q, DSX__N_ROLES, w->h, w->q, false);
     }
     s->ops->rotate(s->be, &s->rotation, w->q, s->n, c->n_heads * head, c->n_heads, head, m->nope);
     linear(s, DSX__KV_A, DSX__N_ROLES, w->h, w->k, false); /* [n][kv_rank + rope] */
-    norm(s, w->k, s->layer->role[DSX__KV_A_NORM], m->kv_rank, s->n, key, w->k);
+    latent_norm(s, w->k, DSX__KV_A_NORM, m->kv_rank, key);
     s->ops->rotate(s->be, &s->rotation, w->k, s->n, key, 1, key, m->kv_rank);
     s->ops->copy(s->be, w->k, s->n, m->kv_rank, key, w->v, m->kv_rank);
 
