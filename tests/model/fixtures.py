@@ -38,7 +38,7 @@ FIXTURES = {
     "llama-bias": ("llama", {**BASE, "attention_bias": True, "mlp_bias": True, "num_key_value_heads": 4}, "F16", [], []),
     "llama-3": ("llama", {**BASE, "rope_theta": 500000.0, "head_dim": 16, "rope_scaling": {
         "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
-        "original_max_position_embeddings": 32}}, "BF16", ["BF16"], ["freqs"]),
+        "original_max_position_embeddings": 64}}, "BF16", ["BF16"], ["freqs"]),
     "llama-linear": ("llama", {**BASE, "rope_scaling": {"type": "linear", "factor": 4.0}}, "F16", ["F16"], []),
     "llama-yarn": ("llama", {**BASE, "head_dim": 16, "rope_parameters": {
         "rope_type": "yarn", "rope_theta": 20000.0, "factor": 16.0, "original_max_position_embeddings": 32}},
@@ -62,7 +62,8 @@ FIXTURES = {
                                     "rope_scaling": yarn(mscale=1.25, mscale_all_dim=1.25)}, "BF16", ["BF16"], []),
     "deepseek-v2-groups": ("deepseek_v2", {**MLA, "q_lora_rank": 24, "topk_method": "group_limited_greedy",
                                            "n_group": 4, "topk_group": 2, "routed_scaling_factor": 4.0,
-                                           "rope_scaling": yarn(mscale=1.0, mscale_all_dim=0.5)}, "F32", [], []),
+                                           "rope_theta": 50.0, "rope_scaling": yarn(
+                                               mscale=1.0, mscale_all_dim=0.5, beta_fast=8, beta_slow=0.5)}, "F32", [], []),
     "deepseek-v3": ("deepseek_v3", {**MLA, "v_head_dim": 24, "q_lora_rank": 32, "n_routed_experts": 16,
                                     "num_experts_per_tok": 4, "n_group": 4, "topk_group": 2, "n_shared_experts": 1,
                                     "norm_topk_prob": True,
