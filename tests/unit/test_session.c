@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* Sessions over a small model with random weights, which the test writes as a file of llama2.c: results do not depend on
+ * how tokens are fed, on chunks, threads, forks, or on pages that were found again. */
+#include <dsx/dsx.h>
+
+#include "t.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { WIDTH = 32, FFN = 48, LAYERS = 2, HEADS = 4, KV_HEADS = 2, VOCAB = 61, CONTEXT = 1024, N = 600 };
+
+static char path[] = "/tmp/dsx_session_XXXXXX";
+static uint32_t ids[N];
+
+static void put_floats(FILE *f, t_rng *rng, size_t n, double scale, double mean) {
+    for (size_t i = 0; i < n; i++) {
+        float x = (float)(mean + scale * ((double)t_below(rng, 2001) / 1000 - 1));
+
+        CHECK(fwrite(&x, sizeof x, 1, f) == 1);
+    }
+}
+
+static void write_model(void) {
+    int32_t head[7] = {WIDTH, FFN, LAYERS, HEADS, KV_HEADS, VOCAB, CONTEXT};
+    size_t kv = WIDTH / HEADS * KV_HEADS;
+    t_rng rng = {7};
+    int fd = mkstemp(path);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
+
+    CHECK(f != NULL);
+    if (f == NULL) exit(1);
+    CHECK(fwrite(head, sizeof head, 1, f) == 1);
+    put_floats(f, &rng, VOCAB * WIDTH, 1, 0);
+    put_floats(f, &rng, LAYERS * WIDTH, 0.2, 1);
+    put_floats(f, &rng, LAYERS * WIDTH * (WIDTH + kv + kv + WIDTH), 0.4, 0);
+    put_floats(f, &rng, LAYERS * WIDTH, 0.2, 1);
+    put_floats(f, &rng, (size_t)LAYERS * 3 * FFN * WIDTH, 0.4, 0);
+    put_floats(f, &rng, WIDTH, 0.2, 1);
+    put_floats(f, &rng, (size_t)CONTEXT * (WIDTH / HEADS), 1, 0); /* tables of positions, not used */
+    fclose(f);
+    for (int i = 0; i < N; i++) ids[i] = t_below(&rng, VOCAB);
+}
+
+static dsx_model *open_model(const dsx_backend *backend, size_t n_threads, uint64_t max_bytes) {
+    dsx_model_options o = DSX_MODEL_OPTIONS_INIT;
+    dsx_model *m = NULL;
+    dstok_error err = {0};
+
+    o.backend = backend;
+    o.n_threads = n_threads;
+    o.max_bytes = max_bytes;
+    if (dsx_model_open(path, &o, &m, &err) != DSTOK_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        CHECK(0);
+        exit(1);
+    }
+    return m;
+}
+
+static dsx_session *new_session(const dsx_model *m, size_t chunk, int kv) {
+    dsx_session_options o = DSX_SESSION_OPTIONS_INIT;
+    dsx_session *s = NULL;
+
+    o.chunk = chunk;
+    o.kv = kv;
+    o.kv_recent = 64;
+    CHECK_EQ(dsx_session_new(m, &o, &s, NULL), DSTOK_OK);
+    return s;
+}
+
+/* Log-probabilities of all ids, fed in parts of random sizes up to `most`, and logits behind the last. */
+static void score(const dsx_model *m, size_t chunk, int kv, uint32_t most, double lp[N],
+                  double logits[VOCAB]) {
+    dsx_session *s = new_session(m, chunk, kv);
+    t_rng rng = {most};
+
+    for (size_t at = 0; at < N;) {
+        size_t n = 1 + t_below(&rng, most);
+
+        n = n < N - at ? n : N - at;
+        CHECK_EQ(dsx_session_score(s, ids + at, n, lp + at, NULL), DSTOK_OK);
+        at += n;
+    }
+    CHECK_EQ(dsx_session_logits(s, logits, VOCAB, NULL), DSTOK_OK);
+    dsx_session_free(s);
+}
+
+static void same(const double *a, const double *b, size_t n) {
+    CHECK_MEM(a, b, n * sizeof *a);
+}
+
+static void feeding_does_not_matter(const dsx_backend *backend, int kv) {
+    static const size_t chunks[] = {512, 64, 100, 7, 1}, parts[] = {600, 600, 90, 64, 3};
+    double want[N], got[N], want_logits[VOCAB], got_logits[VOCAB];
+
+    for (size_t i = 0; i < 5; i++) {
+        dsx_model *m = open_model(backend, 1 + i % 3, 0);
+
+        score(m, chunks[i], kv, (uint32_t)parts[i], i == 0 ? want : got, i == 0 ? want_logits : got_logits);
+        if (i > 0) same(got + 1, want + 1, N - 1);
+        if (i > 0) same(got_logits, want_logits, VOCAB);
+        dsx_model_free(m);
+    }
+    CHECK(isnan(want[0]));
+    for (int i = 1; i < N; i++) CHECK(want[i] < 0 && want[i] > -60);
+}
+
+/* Rounded keys and values: near to the others, but not equal. */
+static void few_bits(const dsx_backend *backend) {
+    dsx_model *m = open_model(backend, 1, 0);
+    double exact[N], rounded[N], logits[VOCAB], worst8 = 0, worst4 = 0;
+
+    score(m, 128, DSX_KV_FLOAT, N, exact, logits);
+    score(m, 128, DSX_KV_INT8, N, rounded, logits);
+    for (int i = 1; i < N; i++) worst8 = fmax(worst8, fabs(rounded[i] - exact[i]));
+    score(m, 128, DSX_KV_INT4, N, rounded, logits);
+    for (int i = 1; i < N; i++) worst4 = fmax(worst4, fabs(rounded[i] - exact[i]));
+    CHECK(worst8 > 1e-7 && worst8 < 0.2);
+    CHECK(worst4 > worst8);
+    for (int i = 1; i < 192; i++) CHECK(rounded[i] == exact[i]); /* nothing lies far back yet */
+    dsx_model_free(m);
+}
+
+static void forks_and_cuts(const dsx_backend *backend) {
+    dsx_model *m = open_model(backend, 2, 0);
+    dsx_session *a = new_session(m, 64, 0), *b = NULL;
+    double want[N], lp[N], logits[VOCAB], other[VOCAB];
+    uint32_t one = 5;
+
+    score(m, 512, 0, N, want, logits);
+    CHECK_EQ(dsx_session_logits(a, other, VOCAB, NULL), DSTOK_E_STATE);
+    CHECK_EQ(dsx_session_score(a, ids, 300, lp, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_fork(a, &b, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_feed(b, &one, 1, NULL), DSTOK_OK); /* b goes its own way, a must not see it */
+    CHECK_EQ(dsx_session_feed(b, ids, 200, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_score(a, ids + 300, N - 300, lp + 300, NULL), DSTOK_OK);
+    same(lp + 1, want + 1, N - 1);
+    CHECK_EQ(dsx_session_length(b), 501);
+    CHECK_EQ(dsx_session_truncate(b, 502, NULL), DSTOK_E_RANGE);
+    CHECK_EQ(dsx_session_truncate(b, 130, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_logits(b, other, VOCAB, NULL), DSTOK_E_STATE);
+    dsx_session_free(a);
+    CHECK_EQ(dsx_session_score(b, ids + 130, N - 130, lp + 130, NULL), DSTOK_OK);
+    CHECK(isnan(lp[130])); /* the row before it is gone */
+    same(lp + 131, want + 131, N - 131);
+    CHECK_EQ(dsx_session_logits(b, other, VOCAB, NULL), DSTOK_OK);
+    same(other, logits, VOCAB);
+    CHECK_EQ(dsx_session_next(b, &one, 1, lp, NULL), DSTOK_OK);
+    CHECK(lp[0] < 0);
+    dsx_session_free(b);
+    dsx_model_free(m);
+}
+
+/* A prefix that was read before is found again: the same bits, and no more pages but the last. */
+static void pages_are_found_again(const dsx_backend *backend) {
+    dsx_model *m = open_model(backend, 1, 0);
+    dsx_session *a = new_session(m, 512, 0), *b = new_session(m, 512, 0);
+    double want[VOCAB], got[VOCAB];
+
+    CHECK_EQ(dsx_session_feed(a, ids, N, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_logits(a, want, VOCAB, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_feed(b, ids, 500, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_feed(b, ids + 500, N - 500, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_logits(b, got, VOCAB, NULL), DSTOK_OK);
+    same(got, want, VOCAB);
+    CHECK_EQ(dsx_session_truncate(a, 10, NULL), DSTOK_OK); /* a page that others may find is not written to */
+    CHECK_EQ(dsx_session_feed(a, ids + 3, 300, NULL), DSTOK_OK);
+    dsx_session_free(b);
+    b = new_session(m, 512, 0);
+    CHECK_EQ(dsx_session_feed(b, ids, N, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_logits(b, got, VOCAB, NULL), DSTOK_OK);
+    same(got, want, VOCAB);
+    dsx_session_free(a);
+    dsx_session_free(b);
+    dsx_model_free(m);
+}
+
+static void limits(const dsx_backend *backend) {
+    dsx_model_options o = DSX_MODEL_OPTIONS_INIT;
+    dsx_plan_options po = DSX_PLAN_OPTIONS_INIT;
+    dsx_plan plan = DSX_PLAN_INIT;
+    dsx_session_options so = DSX_SESSION_OPTIONS_INIT;
+    dsx_model *m = NULL;
+    dsx_session *s = NULL;
+    dstok_error err = {0};
+    uint32_t bad[3] = {1, 2, VOCAB};
+
+    o.backend = backend;
+    po.model = &o;
+    po.context = 256;
+    CHECK_EQ(dsx_plan_model(path, &po, &plan, &err), DSTOK_OK);
+    CHECK(plan.total == plan.weights + plan.kv + plan.work && plan.kv > 0);
+    o.max_bytes = plan.weights; /* no room for a page */
+    CHECK_EQ(dsx_plan_model(path, &po, &plan, &err), DSTOK_E_LIMIT);
+    CHECK_EQ(dsx_model_open(path, &o, &m, &err), DSTOK_E_LIMIT);
+    CHECK(m == NULL && strstr(err.text, "bytes") != NULL);
+
+    o.max_bytes = plan.weights + plan.kv; /* 4 pages */
+    CHECK_EQ(dsx_model_open(path, &o, &m, &err), DSTOK_OK);
+    if (m == NULL) return;
+    so.chunk = 64;
+    so.max_tokens = 400;
+    CHECK_EQ(dsx_session_new(m, &so, &s, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_feed(s, bad, 3, &err), DSTOK_E_BAD_ID);
+    CHECK(err.offset == 2 && dsx_session_length(s) == 0);
+    CHECK_EQ(dsx_session_feed(s, ids, 401, NULL), DSTOK_E_LIMIT);
+    CHECK_EQ(dsx_session_feed(s, ids, 300, NULL), DSTOK_E_NOMEM);
+    CHECK_EQ(dsx_session_length(s), 256);
+    CHECK_EQ(dsx_session_truncate(s, 100, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_feed(s, ids, 100, NULL), DSTOK_OK);
+    dsx_session_free(s);
+    CHECK_EQ(dsx_session_new(m, &so, &s, NULL), DSTOK_OK); /* idle pages make room */
+    CHECK_EQ(dsx_session_feed(s, ids + 7, 200, NULL), DSTOK_OK);
+    dsx_session_free(s);
+    dsx_model_free(m);
+}
+
+static void rounded_pages_cannot_come_back(const dsx_backend *backend) {
+    dsx_model *m = open_model(backend, 1, 0);
+    dsx_session *s = new_session(m, 128, DSX_KV_INT8);
+    double want[N], got[N], logits[VOCAB];
+
+    score(m, 128, DSX_KV_INT8, N, want, logits);
+    CHECK_EQ(dsx_session_score(s, ids, 590, got, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_truncate(s, 300, NULL), DSTOK_E_STATE);
+    CHECK_EQ(dsx_session_truncate(s, 580, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_score(s, ids + 580, N - 580, got + 580, NULL), DSTOK_OK);
+    same(got + 581, want + 581, N - 581);
+    CHECK_EQ(dsx_session_truncate(s, 0, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_score(s, ids, N, got, NULL), DSTOK_OK);
+    same(got + 1, want + 1, N - 1);
+    dsx_session_free(s);
+    dsx_model_free(m);
+}
+
+static void sampling(void) {
+    double x[5] = {1, 3, 3, NAN, -1}, y[5];
+    dsx_sampler greedy = {0}, warm = {.temperature = 1, .state = 42}, again = {.temperature = 1, .state = 42},
+                two = {.temperature = 1, .top_k = 2, .state = 1},
+                nucleus = {.temperature = 1, .top_p = 0.5, .state = 1};
+    int seen[5] = {0};
+
+    memcpy(y, x, sizeof x);
+    CHECK_EQ(dsx_sample(&greedy, y, 5), 1);
+    for (int i = 0; i < 2000; i++) {
+        double z[5];
+        uint32_t id;
+
+        memcpy(y, x, sizeof x);
+        memcpy(z, x, sizeof x);
+        id = dsx_sample(&warm, y, 5);
+        CHECK_EQ(dsx_sample(&again, z, 5), id);
+        seen[id]++;
+        memcpy(y, x, sizeof x);
+        id = dsx_sample(&two, y, 5);
+        CHECK(id == 1 || id == 2);
+        memcpy(y, x, sizeof x);
+        id = dsx_sample(&nucleus, y, 5);
+        CHECK(id == 1 || id == 2);
+    }
+    CHECK(seen[3] == 0 && seen[0] > 60 && seen[0] < 250 && seen[4] > 0 && seen[1] > 700);
+}
+
+int main(void) {
+    const dsx_backend *backends[2] = {dsx_backend_float64(), dsx_backend_cpu()};
+
+    write_model();
+    for (int i = 0; i < 2; i++) {
+        feeding_does_not_matter(backends[i], DSX_KV_FLOAT);
+        feeding_does_not_matter(backends[i], DSX_KV_INT8);
+        feeding_does_not_matter(backends[i], DSX_KV_INT4);
+        few_bits(backends[i]);
+        forks_and_cuts(backends[i]);
+        pages_are_found_again(backends[i]);
+        rounded_pages_cannot_come_back(backends[i]);
+        limits(backends[i]);
+    }
+    sampling();
+    (void)remove(path);
+    return t_end();
+}
