@@ -8,11 +8,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { WIDTH = 32, FFN = 48, LAYERS = 2, HEADS = 4, KV_HEADS = 2, VOCAB = 61, CONTEXT = 1024, N = 600 };
 
-static char path[] = "/tmp/dsx_session_XXXXXX";
+static char folder[] = "/tmp/dsx_session_XXXXXX", path[64];
 static uint32_t ids[N];
 
 static void put_floats(FILE *f, t_rng *rng, size_t n, double scale, double mean) {
@@ -27,10 +26,11 @@ static void write_model(void) {
     int32_t head[7] = {WIDTH, FFN, LAYERS, HEADS, KV_HEADS, VOCAB, CONTEXT};
     size_t kv = WIDTH / HEADS * KV_HEADS;
     t_rng rng = {7};
-    int fd = mkstemp(path);
-    FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
+    FILE *f;
 
-    CHECK(f != NULL);
+    if (mkdtemp(folder) == NULL) exit(1);
+    snprintf(path, sizeof path, "%s/model.bin", folder);
+    f = fopen(path, "wb");
     if (f == NULL) exit(1);
     CHECK(fwrite(head, sizeof head, 1, f) == 1);
     put_floats(f, &rng, VOCAB * WIDTH, 1, 0);
@@ -280,5 +280,6 @@ int main(void) {
     }
     sampling();
     (void)remove(path);
+    (void)remove(folder);
     return t_end();
 }
