@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tools/get-vocab: with a package made on the fly and no index, then one real vocabulary where the index is reached.
+"""tools/get-vocab and get-model: with a package made on the fly and no index, then one real vocabulary where the index is reached.
 
 Run alone it ends with 77 (skipped) when pip is missing or the index cannot be reached, and says which.
 """
@@ -72,12 +72,12 @@ class Offline(unittest.TestCase):
                                 {'text': {'a': 'é'}, 'to': 'meta.json',
                                  'sha256': sha256('{\n "a": "é"\n}\n'.encode())}]}
 
-    def run_script(self, *args, entries=None, **environment):
+    def run_script(self, *args, entries=None, script=SCRIPT, **environment):
         pins = self.root / 'pins.json'
         pins.write_text(json.dumps(entries or {'fix': self.entry}))
         env = {**os.environ, 'XDG_DATA_HOME': str(self.root / 'data'), 'PIP_NO_INDEX': '1',
                'PIP_FIND_LINKS': str(self.links), **environment}
-        return subprocess.run([sys.executable, str(SCRIPT), '--pins', str(pins), *args], env=env, text=True,
+        return subprocess.run([sys.executable, str(script), '--pins', str(pins), *args], env=env, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def assert_failed(self, done, text):
@@ -120,6 +120,17 @@ class Offline(unittest.TestCase):
         self.assertIn('already there', done.stdout)
         after = (self.home / 'fix' / 'tokenizer.json').stat()
         self.assertEqual((before.st_ino, before.st_mtime_ns), (after.st_ino, after.st_mtime_ns))
+
+    def test_get_model(self):
+        script = TOOLS / 'get-model'
+        done = self.run_script('fix', script=script)
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        self.assertEqual((self.root / 'data/dstok/model/fix/tokenizer.json').read_bytes(), self.ONE)
+        self.assertFalse(self.home.exists())
+        self.assertIn('present', self.run_script('--list', script=script).stdout)
+        done = self.run_script('nope', script=script)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('get-model: no model is named nope\nusage: get-model NAME', done.stderr)
 
     def test_damaged_file_is_replaced(self):
         self.run_script('fix')
@@ -207,8 +218,8 @@ class Makers(unittest.TestCase):
         self.assertEqual([(t['id'], t['content'], t['special']) for t in made['added_tokens']], [(0, '<|x|>', True)])
 
     def test_pinned_list(self):
-        entries = json.loads((TOOLS / 'vocabs.json').read_text(encoding='utf-8'))
-        for name, entry in entries.items():
+        lists = [json.loads((TOOLS / file).read_text(encoding='utf-8')) for file in ('vocabs.json', 'models.json')]
+        for name, entry in [*lists[0].items(), *lists[1].items()]:
             self.assertRegex(name, r'^[a-z0-9._]+$')
             self.assertNotIn('does not load', entry.get('note', ''), 'whatever can be got can be loaded')
             for pinned in [entry] + entry['files']:
