@@ -245,6 +245,7 @@ dstok_status dsx_model_describe(const dsx_model *m, dsx_model_info *info) {
         .arch = dsx__arch_name(c->arch),
         .backend = m->ops->name,
         .tokenizer = m->archive.tokenizer,
+        .chat = m->archive.chat,
         .n_layers = c->n_layers,
         .width = c->width,
         .n_heads = c->n_heads,

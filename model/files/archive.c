@@ -2,6 +2,7 @@
 /* Checkpoints: which kind a path is, the files that belong to it, and its tensors by name. */
 #include "files/archive.h"
 
+#include "files/chat.h"
 #include "files/list.h"
 #include "files/map.h"
 
@@ -258,6 +259,7 @@ static dstok_status open_folder(const char *folder, const char *file, dsx__archi
         free(out->tokenizer);
         out->tokenizer = NULL;
     }
+    out->chat = dsx__chat_of_folder(folder);
     return DSTOK_OK;
 }
 
@@ -277,7 +279,7 @@ static dstok_status read_one(dsx__kind kind, const uint8_t *data, size_t n, dsx_
     out->kind = kind;
     if (kind == DSX__LLAMA2C) return dsx__llama2c_read(data, n, list, &out->config, err);
     if (kind == DSX__SAFETENSORS) return dsx__safetensors_read(data, n, list, err);
-    dstok_status status = dsx__gguf_read(data, n, list, &out->config, &f->factors, err);
+    dstok_status status = dsx__gguf_read(data, n, list, &out->config, &f->factors, &out->chat, err);
     out->config.rope.factors = f->factors;
     return status;
 }
@@ -355,6 +357,7 @@ void dsx__archive_close(dsx__archive *a) {
 
     dsx__list_free(&list);
     free(a->tokenizer);
+    free(a->chat);
     if (f != NULL) {
         for (size_t i = 0; i < f->n; i++) dsx__map_close(&f->maps[i]);
         free(f->maps);

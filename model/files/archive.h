@@ -20,6 +20,7 @@ typedef struct dsx__archive {
     size_t n_tensors;
     uint64_t file_bytes; /* of all files */
     char *tokenizer;     /* path of the tokenizer: of the GGUF file itself, of the folder; NULL: none */
+    char *chat;          /* template, as it stands in the checkpoint; NULL: none */
     void *files;         /* the mapped files: archive.c */
 } dsx__archive;
 

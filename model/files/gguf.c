@@ -3,6 +3,8 @@
  * the file before it is used. */
 #include "files/gguf.h"
 
+#include "files/chat.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,12 +253,13 @@ static dstok_status read_all(dsx__gguf *g, dsx__list *out, dsx__config *config, 
 }
 
 dstok_status dsx__gguf_read(const uint8_t *data, size_t n, dsx__list *out, dsx__config *config,
-                            float **factors, dstok_error *err) {
+                            float **factors, char **chat, dstok_error *err) {
     dsx__gguf g = {.data = data, .n = n, .at = 4, .err = err};
 
     if (n < 4 || memcmp(data, "GGUF", 4) != 0)
         return dsx__fail(err, DSTOK_E_FORMAT, 0, "this is no GGUF file");
     dstok_status status = read_all(&g, out, config, factors);
+    if (status == DSTOK_OK) *chat = dsx__chat_of_gguf(&g);
     free(g.pairs);
     return status;
 }

@@ -30,10 +30,10 @@ dstok_status dsx__tensor_size(dsx__tensor *t, dstok_error *err);
 const char *dsx__shape_text(const dsx__tensor *t, dsx__quoted out);
 
 /* ---- readers: data is a whole file, which outlives the list. The configuration is written by those whose files have
- * one; *factors of GGUF is malloc'ed, or stays NULL. */
+ * one; *factors and *chat (the chat template) of GGUF are malloc'ed, or stay NULL, also on failure. */
 dstok_status dsx__safetensors_read(const uint8_t *data, size_t n, dsx__list *out, dstok_error *err);
 dstok_status dsx__gguf_read(const uint8_t *data, size_t n, dsx__list *out, dsx__config *config,
-                            float **factors, dstok_error *err);
+                            float **factors, char **chat, dstok_error *err);
 dstok_status dsx__llama2c_read(const uint8_t *data, size_t n, dsx__list *out, dsx__config *config,
                                dstok_error *err);
 

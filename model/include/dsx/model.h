@@ -72,12 +72,14 @@ DSTOK_API void dsx_model_free(dsx_model *model);
 /** What a model is.
  *  arch        "llama", "mistral", "qwen2", "qwen3", "qwen3_moe", "deepseek"
  *  tokenizer   path for dstok_tokenizer_load; NULL: the checkpoint has none
+ *  chat        template, as it stands in the checkpoint (Jinja); NULL: none
  *  bos, eos    ids; -1: none. eos: n_eos of them */
 typedef struct dsx_model_info {
     size_t struct_size;
     const char *arch;
     const char *backend;
     const char *tokenizer;
+    const char *chat;
     uint32_t n_layers, width, n_heads, n_kv_heads, head_dim, ffn, n_vocab, context, window;
     uint32_t n_experts, n_experts_used, kv_rank;
     int tied_head;

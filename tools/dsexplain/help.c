@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Help texts of dsexplain. */
+#include "dsexplain.h"
+
+static const char general[] =
+    "dsexplain - run a language model on texts, and look at what it does\n"
+    "\n"
+    "usage: dsexplain VERB MODEL [options]\n"
+    "\n"
+    "  info      what a model is, and what it needs\n"
+    "  generate  go on with a text\n"
+    "  ppl       how well a model foretells a text\n"
+    "  logprobs  how likely each token of a text is\n"
+    "  plan      memory and time for long texts, before any is taken\n"
+    "\n"
+    "  dsexplain help VERB    options and examples of a verb\n"
+    "  dsexplain --version\n"
+    "\n"
+    "MODEL is a .gguf file, a folder with config.json and .safetensors files, a .bin file of\n"
+    "llama2.c, or the name of a folder below ~/.local/share/dstok/model (XDG_DATA_HOME), which\n"
+    "tools/get-model, a script of the source tree, fills.\n"
+    "\n"
+    "examples:\n"
+    "  dsexplain info smollm2\n"
+    "  dsexplain generate smollm2 -p 'Why is the sky blue?'\n"
+    "  dsexplain ppl smollm2 README.md\n"
+    "  dsexplain plan smollm2 --context 128K --gpu h200\n"
+    "\n"
+    "exit codes: 0 done, 1 runtime or input/output error, 2 wrong use, 130 interrupted\n";
+
+static const char info_text[] =
+    "usage: dsexplain info MODEL [options]\n"
+    "\n"
+    "Opens a model and says what it is: its architecture and sizes, what its weights and a\n"
+    "token's keys and values take in memory, its vocabulary, and what is unusual about it.\n";
+
+static const char info_examples[] = "  dsexplain info model.gguf\n"
+                                    "  dsexplain info --json --weights w8 model/\n";
+
+static const char generate_text[] =
+    "usage: dsexplain generate MODEL -p TEXT|-f FILE [options]\n"
+    "\n"
+    "Writes the text that the model goes on with, token by token, until it ends its answer, a\n"
+    "stop string, or -n tokens. A prompt for a model with a chat template is put into it\n"
+    "(ChatML, Llama 3 and DeepSeek are known); control tokens in the prompt stay text.\n"
+    "Without --temperature the likeliest token is taken each time. --json prints one object at\n"
+    "the end: {\"prompt_tokens\":...,\"ids\":[...],\"text\":\"...\",\"stop\":\"eos\"}.\n";
+
+static const char generate_examples[] =
+    "  dsexplain generate smollm2 -p 'Why is the sky blue?'\n"
+    "  dsexplain generate smollm2 --chat off -p 'Once upon a time' -n 64 -t 0.8 --seed 7\n"
+    "  dsexplain generate stories260K.bin -v tok512.model -p 'Once upon a time'\n"
+    "  dsexplain generate model.gguf -f prompt.txt --stop '\\n\\n' --json\n";
+
+static const char ppl_text[] =
+    "usage: dsexplain ppl MODEL FILE|- [options]\n"
+    "\n"
+    "Reads a text and says how well the model foretells it: the sum of -log p of each token\n"
+    "given all before it (nll), and the perplexity, exp(nll / tokens). The first token counts\n"
+    "only where a start token stands before it. A text longer than --context is read in windows\n"
+    "of that length; each begins with the later half of the one before, which is not counted\n"
+    "again.\n";
+
+static const char ppl_examples[] = "  dsexplain ppl smollm2 README.md\n"
+                                   "  dsexplain ppl --json --context 1K model.gguf - <book.txt\n";
+
+static const char logprobs_text[] =
+    "usage: dsexplain logprobs MODEL --ids FILE|-f FILE [options]\n"
+    "\n"
+    "Prints for each token of a text, or of a list of ids, the log-probability that the model\n"
+    "gives it after all tokens before it; the first has none. --top adds the likeliest tokens\n"
+    "of each place, and of the place behind the last token (\"next\"). With --json:\n"
+    "{\"positions\":[{\"id\":...,\"logprob\":null|...,\"top\":[[id,logprob],...]},...]}.\n";
+
+static const char logprobs_examples[] =
+    "  dsexplain logprobs smollm2 -f README.md\n"
+    "  echo '504 3575 282 4649 314' | dsexplain logprobs smollm2 --ids - --json --top 5\n";
+
+static const char plan_text[] =
+    "usage: dsexplain plan MODEL [options]\n"
+    "\n"
+    "Says what memory a model takes for texts of --context tokens, for each way to keep its\n"
+    "weights and the keys and values of the text; only the heads of its files are read. With\n"
+    "--gpu also what a GPU would take at best, for several texts at once: times are rooflines,\n"
+    "the greater of memory traffic and arithmetic at the maker's nominal rates. A star marks\n"
+    "choices that no other one beats in memory, latency and throughput, rounding aside.\n";
+
+static const char plan_examples[] = "  dsexplain plan smollm2 --context 128K\n"
+                                    "  dsexplain plan model/ --context 64K --gpu h200 --max-memory 80G\n";
+
+void ex_help(struct cli_buf *out, unsigned verb_bit) {
+    static const struct {
+        unsigned bit;
+        const char *text, *examples;
+    } verbs[] = {
+        {EX_INFO, info_text, info_examples}, {EX_GENERATE, generate_text, generate_examples},
+        {EX_PPL, ppl_text, ppl_examples},    {EX_LOGPROBS, logprobs_text, logprobs_examples},
+        {EX_PLAN, plan_text, plan_examples},
+    };
+    size_t i;
+
+    if (verb_bit == 0) cli_buf_text(out, general);
+    for (i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (verbs[i].bit == verb_bit) {
+            cli_buf_text(out, verbs[i].text);
+            cli_buf_text(out, "\noptions:\n");
+            ex_options_help(out, verb_bit);
+            cli_buf_text(out, "\nexamples:\n");
+            cli_buf_text(out, verbs[i].examples);
+        }
+}

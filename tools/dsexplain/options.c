@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Command-line options of dsexplain: one table for all verbs. */
+#include "dsexplain.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FLAG = CLI_OPTION_FLAG,
+    TEXT = CLI_OPTION_TEXT,
+    NUMBER = CLI_OPTION_NUMBER,
+    CHOICE = CLI_OPTION_CHOICE,
+    CALL = CLI_OPTION_CALL
+};
+
+/* A number such as 0.7, between least and most. */
+static const char *real(const char *value, double least, double most, double *out) {
+    char *end;
+    double x;
+
+    errno = 0;
+    x = strtod(value, &end);
+    if (end == value || *end != '\0' || errno != 0 || isnan(x)) return "is not a number such as 0.7";
+    if (x < least || x > most) return "is out of its range";
+    *out = x;
+    return NULL;
+}
+
+static const char *set_temperature(void *config, const char *value) {
+    return real(value, 0, 1e6, &((struct ex_config *)config)->temperature);
+}
+
+static const char *set_top_p(void *config, const char *value) {
+    return real(value, 0, 1, &((struct ex_config *)config)->top_p);
+}
+
+static const char *set_seed(void *config, const char *value) {
+    return cli_number(value, strlen(value), &((struct ex_config *)config)->seed);
+}
+
+static const char *set_n(void *config, const char *value) {
+    return cli_token_count(value, strlen(value), &((struct ex_config *)config)->n);
+}
+
+static const char *set_context(void *config, const char *value) {
+    struct ex_config *c = config;
+    const char *why = cli_token_count(value, strlen(value), &c->context);
+
+    return why != NULL ? why : c->context > 0 ? NULL : "must be at least 1";
+}
+
+/* Bytes; K, M, G and T stand for powers of 1,024. */
+static const char *set_max_memory(void *config, const char *value) {
+    static const char units[] = "KMGT";
+    struct ex_config *c = config;
+    size_t n = strlen(value);
+    const char *unit = n > 0 ? strchr(units, value[n - 1]) : NULL, *why;
+    unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units + 1) : 0;
+
+    why = cli_number(value, n - (unit != NULL), &c->max_memory);
+    if (why == NULL && (c->max_memory > UINT64_MAX >> shift)) why = "is too large";
+    c->max_memory <<= shift;
+    return why != NULL ? why : c->max_memory > 0 ? NULL : "must be at least 1";
+}
+
+static const char *add_stop(void *config, const char *value) {
+    struct ex_config *c = config;
+    const char *why;
+
+    c->stops = cli_realloc(c->stops, (c->n_stops + 1) * sizeof *c->stops);
+    memset(&c->stops[c->n_stops], 0, sizeof *c->stops);
+    why = cli_unescape(&c->stops[c->n_stops++], value);
+    return why == NULL && c->stops[c->n_stops - 1].n == 0 ? "must not be empty" : why;
+}
+
+#define AT(field) offsetof(struct ex_config, field)
+
+static const struct cli_option options[] = {
+    {"prompt", 'p', EX_GENERATE, TEXT, AT(prompt), "TEXT", "the text to go on from", NULL},
+    {"file", 'f', EX_GENERATE | EX_LOGPROBS, TEXT, AT(file), "FILE|-", "a file that holds the text", NULL},
+    {"ids", 0, EX_LOGPROBS, TEXT, AT(ids), "FILE|-", "token ids in place of a text: numbers between blanks",
+     NULL},
+    {"tokens", 'n', EX_GENERATE, CALL, 0, "N", "tokens to generate at most (default 256)", set_n},
+    {"temperature", 't', EX_GENERATE, CALL, 0, "T",
+     "0 takes the likeliest token; above, tokens are drawn: 1 as the model says, more is wilder (default 0)",
+     set_temperature},
+    {"top-k", 0, EX_GENERATE, NUMBER, AT(top_k), "K", "draw from the K likeliest tokens", NULL},
+    {"top-p", 0, EX_GENERATE, CALL, 0, "P",
+     "draw from the likeliest tokens that reach probability P together", set_top_p},
+    {"seed", 0, EX_GENERATE, CALL, 0, "S", "the same seed draws the same tokens (default 0)", set_seed},
+    {"stop", 0, EX_GENERATE, CALL, 0, "STRING", "end before STRING; may be repeated; knows \\n \\t \\0 \\xHH",
+     add_stop},
+    {"chat", 0, EX_GENERATE, CHOICE, AT(chat), "auto|off",
+     "put the prompt into the model's chat template, if it has one, or not (default auto)", NULL},
+    {"top", 0, EX_LOGPROBS, NUMBER, AT(top), "K", "also the K likeliest tokens of each position", NULL},
+    {"context", 0, EX_READS | EX_PLAN, CALL, 0, "N",
+     "longest text in tokens; knows 8K, 128K (default: what the model was made for)", set_context},
+    {"gpu", 0, EX_PLAN, TEXT, AT(gpu), "NAME", "also what a GPU would take: its name, or all", NULL},
+    {"sessions", 0, EX_PLAN, NUMBER, AT(sessions), "N", "texts of that length at once (default 1)", NULL},
+    {"vocab", 'v', EX_OPENS, TEXT, AT(vocab), "PATH|NAME",
+     "vocabulary in place of the model's own: a file, a folder or a name", NULL},
+    {"special", 0, EX_READS, CHOICE, AT(special), "safe|text|parse|plain|error",
+     "control tokens that stand in the text, as in dstok encode (default safe)", NULL},
+    {"bos", 0, EX_READS, CHOICE, AT(bos), "auto|on|off",
+     "the start token before a text (default auto: as the vocabulary says)", NULL},
+    {"backend", 0, EX_ALL, CHOICE, AT(backend), "cpu|float64",
+     "float with SIMD, or double by plain loops: slow, for checking (default cpu)", NULL},
+    {"threads", 'j', EX_OPENS, NUMBER, AT(threads), "N",
+     "threads (default: all cores); the output is the same", NULL},
+    {"simd", 0, EX_OPENS, CHOICE, AT(simd), "best|scalar|avx2|avx512",
+     "instructions to use at most (default best: what this machine has)", NULL},
+    {"weights", 0, EX_ALL, CHOICE, AT(weights), "file|f32|w8|w4|fp8",
+     "weights in memory: as in the file, as float, or rounded to 8 or 4 bits (default file)", NULL},
+    {"group", 0, EX_ALL, NUMBER, AT(group), "N",
+     "weights that share a scale with w8 and w4: 32, 64 or 128 (default 64)", NULL},
+    {"int8", 0, EX_ALL, FLAG, AT(int8), NULL, "round the inputs of matrices to 8 bits", NULL},
+    {"kv", 0, EX_READS | EX_PLAN, CHOICE, AT(kv), "float|int8|int4",
+     "keys and values of what was read: as numbers, or far ones rounded (default float)", NULL},
+    {"kv-recent", 0, EX_READS | EX_PLAN, NUMBER, AT(kv_recent), "N",
+     "with --kv int8 or int4: the last N tokens are not rounded (default 128)", NULL},
+    {"max-memory", 0, EX_ALL, CALL, 0, "BYTES", "refuse to take more; knows K, M, G, T", set_max_memory},
+    {"chunk", 0, EX_READS | EX_PLAN, NUMBER, AT(chunk), "N",
+     "tokens that pass through the model together (default 512); the output is the same", NULL},
+    {"json", 0, EX_ALL, FLAG, AT(json), NULL, "one JSON object", NULL},
+    {"quiet", 'q', EX_ALL, FLAG, AT(is_quiet), NULL, "no notes on standard error", NULL},
+    {"progress", 0, EX_READS, CHOICE, AT(progress), "auto|plain|json|off",
+     "progress and speed on standard error (default auto: when it is a terminal and the output is not)",
+     NULL},
+    {"help", 'h', EX_ALL, FLAG, AT(help), NULL, "this text", NULL},
+};
+
+/* Named in the contract, not built yet: a clear word instead of "unknown". */
+static const char *const later[] = {
+    "target", "target-bytes", "each-sentence", "next",   "foil",  "method",
+    "masks",  "level",        "hops",          "verify", "items",
+};
+
+static void input(void *config, const char *name) {
+    struct ex_config *c = config;
+
+    if (c->n_inputs < sizeof c->inputs / sizeof *c->inputs) c->inputs[c->n_inputs] = name;
+    c->n_inputs++;
+}
+
+static const struct cli_table table = {
+    options, sizeof options / sizeof *options, later, sizeof later / sizeof *later, 0, input, NULL};
+
+/* What no single option can tell. */
+static int check(const struct ex_config *c) {
+    size_t most = c->verb_bit == EX_PPL ? 2 : 1;
+
+    if (c->n_inputs == 0) return cli_usage(c->verb, "which model? Name a file, a folder or a model");
+    if (c->n_inputs > most)
+        return cli_usage(c->verb, "%zu inputs, %s takes %zu%s", c->n_inputs, c->verb, most,
+                         c->verb_bit == EX_GENERATE ? "; the prompt is given with -p TEXT or -f FILE" : "");
+    if (c->verb_bit == EX_PPL && c->n_inputs < 2)
+        return cli_usage(c->verb, "which text? Name a file, or - for standard input");
+    if (c->verb_bit == EX_GENERATE && (c->prompt != NULL) + (c->file != NULL) != 1)
+        return cli_usage(c->verb, "give one of -p TEXT and -f FILE");
+    if (c->verb_bit == EX_LOGPROBS && (c->ids != NULL) + (c->file != NULL) != 1)
+        return cli_usage(c->verb, "give one of --ids FILE and -f FILE");
+    if (cli_args_has(&c->args, "group")) {
+        if (c->group != 32 && c->group != 64 && c->group != 128)
+            return cli_usage(c->verb, "--group must be 32, 64 or 128");
+        if (c->weights != DSX_WEIGHTS_W8 && c->weights != DSX_WEIGHTS_W4)
+            return cli_usage(c->verb, "--group is for --weights w8 and w4");
+    }
+    if (cli_args_has(&c->args, "kv-recent") && c->kv == DSX_KV_FLOAT)
+        return cli_usage(c->verb, "--kv-recent is for --kv int8 and int4");
+    if (c->chunk > 65536) return cli_usage(c->verb, "--chunk must be at most 65536");
+    if (c->temperature <= 0 &&
+        (c->top_k > 0 || cli_args_has(&c->args, "top-p") || cli_args_has(&c->args, "seed")))
+        return cli_usage(c->verb, "--top-k, --top-p and --seed are for drawing tokens: give a --temperature");
+    return 0;
+}
+
+int ex_parse(struct ex_config *c, int argc, char **argv) {
+    int rc;
+
+    c->n = 256;
+    c->args = (struct cli_args){&table, c, c->verb, c->verb_bit, NULL, 0};
+    rc = cli_args_read(&c->args, argc, argv);
+    return rc || c->help ? rc : check(c);
+}
+
+void ex_config_free(struct ex_config *c) {
+    size_t i;
+
+    for (i = 0; i < c->n_stops; i++) cli_buf_free(&c->stops[i]);
+    free(c->stops);
+    cli_args_free(&c->args);
+}
+
+void ex_options_help(struct cli_buf *out, unsigned verb_bit) {
+    cli_args_help(&table, verb_bit, out);
+}

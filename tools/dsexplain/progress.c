@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Progress on standard error. */
+#include "dsexplain.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(void) {
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+void ex_progress_start(struct ex_progress *p, const struct ex_config *c) {
+    p->config = c;
+    p->begin = p->last = now();
+}
+
+/* auto is plain where somebody watches and the output goes elsewhere, else nothing. */
+static int kind_of(const struct ex_config *c) {
+    if (c->progress == EX_PROGRESS_AUTO)
+        return !c->is_quiet && isatty(STDERR_FILENO) && !cli_out_is_terminal() ? EX_PROGRESS_PLAIN
+                                                                               : EX_PROGRESS_OFF;
+    return c->progress;
+}
+
+void ex_progress_tell(struct ex_progress *p, const char *what, uint64_t n, int final) {
+    int kind = kind_of(p->config);
+    double t = now(), seconds = t - p->begin, rate = seconds > 0 ? (double)n / seconds : 0;
+
+    if (kind == EX_PROGRESS_OFF || (!final && t - p->last < 1)) return;
+    p->last = t;
+    if (kind == EX_PROGRESS_JSON)
+        (void)fprintf(stderr, "{\"what\":\"%s\",\"tokens\":%llu,\"seconds\":%.3f}\n", what,
+                      (unsigned long long)n, seconds);
+    else
+        (void)fprintf(stderr, "%s: %llu tokens %s, %.1f s, %.1f tokens/s\n", cli_program_name,
+                      (unsigned long long)n, what, seconds, rate);
+}
