@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Chat templates: of a GGUF file, and of a folder (chat_template.jinja, or a key of tokenizer_config.json). They are handed on
- * as they stand; nothing here understands them. */
+/* Chat templates: of a GGUF file, and of a folder (chat_template.jinja, or a key of tokenizer_config.json).
+ * They are handed on as they stand; nothing here understands them. */
 #include "files/chat.h"
 
 #include "files/map.h"

@@ -11,7 +11,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("DSTOK_BUILD", ROOT / "build/release"))
-SOURCE = ("tokenizer", "simd", "align", "data", "tools", "fuzz", "tests")
+SOURCE = ("tokenizer", "simd", "align", "data", "model", "tools", "fuzz", "tests")
 failures = []
 
 
@@ -38,13 +38,18 @@ LAYERS = {  # a file under the key may include files under the values; public he
     "data": ("data",),
     "align": ("align", "tokenizer/base", "simd", "data"),
     "tokenizer": ("tokenizer", "simd", "align", "data"),
+    "model": ("model", "data/model"),
     "tools": ("tools",),
 }
+# What tokens are made of knows nothing of models.
+MAY_USE_MODELS = ("model", "tools")
 PUBLIC = {"tokenizer/include/dstok": ("version.h", "base.h", "tokenizer.h", "batch.h", "chunker.h", "jsonl.h", "trainer.h", "dstok.h"),
-          "align/include/dstok": ("align.h", "map.h", "trace.h")}
+          "align/include/dstok": ("align.h", "map.h", "trace.h"),
+          "model/include/dsx": ("cost.h", "dsx.h", "model.h", "plan.h", "sample.h", "session.h")}
 EXTERNAL = {  # library headers, by the folder that may use them
     "pcre2.h": ("tokenizer/pretok",), "utf8proc.h": ("tokenizer/text",), "xxhash.h": ("tokenizer/base",),
-    "jansson.h": (), "zlib.h": ("tools",), "zstd.h": ("tools",), "pthread.h": ("tokenizer/bpe", "tools"),
+    "jansson.h": ("model/arch", "model/files"), "zlib.h": ("tools",), "zstd.h": ("tools",),
+    "pthread.h": ("tokenizer/bpe", "model/cpu", "model/session", "tools"),
 }
 
 
@@ -52,8 +57,14 @@ def layer_of(rel):
     return max((k for k in LAYERS if rel == k or rel.startswith(k + "/")), key=len)
 
 
+def included(path, name, layer):
+    """The file that #include "name" means; model/ is a place to look for its own headers."""
+    places = [path.parent, *([ROOT / "model"] if layer == "model" else []), ROOT]
+    return next((place / name for place in places if (place / name).exists()), path.parent / name).resolve()
+
+
 def check_layers():
-    for path in sources("tokenizer", "simd", "align", "data", "tools"):
+    for path in sources("tokenizer", "simd", "align", "data", "model", "tools"):
         rel = path.relative_to(ROOT).as_posix()
         layer = layer_of(rel)
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -65,10 +76,12 @@ def check_layers():
                 if name.startswith("dstok/"):
                     if layer in ("simd", "data"):
                         fail(f"{rel}: {layer} must not include <{name}>")
+                elif name.startswith("dsx/") and layer not in MAY_USE_MODELS:
+                    fail(f"{rel}: {layer} must not include <{name}>")
                 elif name in EXTERNAL and not rel.startswith(EXTERNAL[name]):
                     fail(f"{rel}: <{name}> belongs to {', '.join(EXTERNAL[name])}")
                 continue
-            target = (path.parent / m[2]).resolve()
+            target = included(path, m[2], layer)
             if not target.is_relative_to(ROOT):
                 fail(f"{rel}: includes {m[2]} from outside of the project")
                 continue
@@ -83,40 +96,56 @@ BANNED = {"abort", "exit", "_exit", "printf", "puts", "putchar", "fprintf", "get
           "__fprintf_chk", "__assert_fail", "strcpy", "sprintf"}
 
 
-def shared_library():
-    found = sorted(BUILD.glob("libdstok.so.*.*"))
+C_LIBRARIES = ("libc.so", "libm.so", "ld-linux", "libpthread.so")
+LIBRARIES = {  # name: version script, folders of its public headers, what it may need
+    "dstok": ("tokenizer/dstok.map", ("tokenizer/include/dstok", "align/include/dstok"),
+              ("libpcre2-8.so", "libutf8proc.so", "libxxhash.so")),
+    "dsx": ("model/dsx.map", ("model/include/dsx",), ("libdstok.so", "libjansson.so")),
+}
+
+
+def shared_library(name):
+    found = sorted(BUILD.glob(f"lib{name}.so.*.*"))
     return found[0] if found else None
 
 
-def check_symbols():
-    lib = shared_library()
-    if lib is None:
-        skip("no shared library in this build")
+def declared_in(name, folders):
+    """The functions that the public headers of a library declare."""
+    texts = [(ROOT / folder / header).read_text() for folder in folders for header in PUBLIC[folder]]
+    return {found for text in texts for found in re.findall(rf"^DSTOK_API[^;(]*?\b({name}_\w+)\(", text, re.M)}
+
+
+def check_library(name, lib):
+    script, folders, needs = LIBRARIES[name]
     out = subprocess.run(["nm", "-D", "--defined-only", lib], check=True, capture_output=True, text=True).stdout
     have = {line.split()[-1].split("@")[0] for line in out.splitlines() if line.split()[-2] in "TDBRVW"}
-    want = set(re.findall(r"^    (dstok_\w+);", (ROOT / "tokenizer/dstok.map").read_text(), re.M))
-    declared = set()
-    for folder, names in PUBLIC.items():
-        for name in names:
-            text = (ROOT / folder / name).read_text()
-            declared |= set(re.findall(r"^DSTOK_API[^;(]*?\b(dstok_\w+)\(", text, re.M))
-    for name in sorted(have - want):
-        fail(f"exported, but not in dstok.map: {name}")
-    for name in sorted(want - have):
-        fail(f"in dstok.map, but not exported: {name}")
-    for name in sorted(want ^ declared):
-        fail(f"dstok.map and the public headers disagree about {name}")
+    want = set(re.findall(rf"^    ({name}_\w+);", (ROOT / script).read_text(), re.M))
+    for symbol in sorted(have - want):
+        fail(f"exported, but not in {script}: {symbol}")
+    for symbol in sorted(want - have):
+        fail(f"in {script}, but not exported: {symbol}")
+    for symbol in sorted(want ^ declared_in(name, folders)):
+        fail(f"{script} and the public headers disagree about {symbol}")
     out = subprocess.run(["nm", "-D", "--undefined-only", lib], check=True, capture_output=True, text=True).stdout
     for line in out.splitlines():
-        name = line.split()[-1].split("@")[0]
-        if name in BANNED:
-            fail(f"the library calls {name}")
+        symbol = line.split()[-1].split("@")[0]
+        if symbol in BANNED:
+            fail(f"lib{name} calls {symbol}")
     needed = subprocess.run(["objdump", "-p", lib], check=True, capture_output=True, text=True).stdout
-    allowed = ("libc.so", "libpcre2-8.so", "libutf8proc.so", "libxxhash.so", "libm.so", "ld-linux",
-               "libpthread.so")
-    for name in re.findall(r"NEEDED\s+(\S+)", needed):
-        if not name.startswith(allowed):
-            fail(f"the library needs {name}")
+    for other in re.findall(r"NEEDED\s+(\S+)", needed):
+        if not other.startswith(C_LIBRARIES + needs):
+            fail(f"lib{name} needs {other}")
+
+
+def check_symbols():
+    libraries = {name: shared_library(name) for name in LIBRARIES}
+    if libraries["dstok"] is None:
+        skip("no shared library in this build")
+    for name, lib in libraries.items():
+        if lib is not None:
+            check_library(name, lib)
+        else:
+            print(f"note: this build has no lib{name}")
 
 
 # ---- every public header compiles alone, in C11 and C++17 ----
@@ -134,21 +163,22 @@ def check_sample(rel):
 
 def check_headers():
     flags = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only",
-             f"-I{ROOT}/tokenizer/include", f"-I{ROOT}/align/include"]
+             *(f"-I{ROOT}/{folder.rsplit('/', 1)[0]}" for folder in PUBLIC)]
     cxx = next((c for c in ("c++", "clang++", "clang++-14") if shutil.which(c)), None)
     if cxx is None:
         fail("no C++ compiler: the headers cannot be checked for C++17")
         return
     for folder, names in PUBLIC.items():
+        product = folder.rsplit("/", 1)[1]
         for name in names:
             for lang, compiler, std in (("c", "cc", "c11"), ("c++", cxx, "c++17")):
                 with tempfile.NamedTemporaryFile("w", suffix=".c") as f:
-                    f.write(f"#include <dstok/{name}>\n#include <dstok/{name}>\nint main(void) {{ return 0; }}\n")
+                    f.write(f"#include <{product}/{name}>\n" * 2 + "int main(void) { return 0; }\n")
                     f.flush()
                     r = subprocess.run([compiler, "-x", lang, f"-std={std}", *flags, f.name], capture_output=True,
                                        text=True)
                     if r.returncode:
-                        fail(f"<dstok/{name}> does not compile alone in {std}:\n{r.stderr}")
+                        fail(f"<{product}/{name}> does not compile alone in {std}:\n{r.stderr}")
     check_sample("tokenizer/include/dstok/batch.h")
     check_sample("tokenizer/include/dstok/jsonl.h")
     listed = {n for names in PUBLIC.values() for n in names}
@@ -158,7 +188,7 @@ def check_headers():
                 fail(f"{path.relative_to(ROOT)} is not in the list of public headers")
             text = path.read_text()
             comment = sum(len(c) for c in re.findall(r"/\*.*?\*/", text, re.S))
-            if path.name not in ("version.h", "dstok.h") and comment < len(text) * 0.4:
+            if path.name not in ("version.h", "dstok.h", "dsx.h") and comment < len(text) * 0.4:
                 fail(f"{path.relative_to(ROOT)}: only {100 * comment // len(text)} % comment")
 
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prompts as a chat model was taught to read them: the known families of chat templates, told by their control tokens. */
+/* Prompts as a chat model was taught to read them: the known families of chat templates, told by their
+ * control tokens. */
 #include "dsexplain.h"
 
 #include <stdlib.h>
@@ -24,7 +25,8 @@ static void add_template(struct prompt *p, const char *text) {
 
 /* ---- ChatML: SmolLM, Qwen, ... */
 
-/* What the template says in place of a system message: the text between these two marks, where it is plain text. */
+/* What the template says in place of a system message: the text between these two marks, where it is plain
+ * text. */
 static const char *default_system(const char *template, size_t *n) {
     static const char mark[] = "<|im_start|>system", end[] = "<|im_end|>";
     const char *p = template, *stop;
@@ -61,7 +63,8 @@ static void chatml(struct prompt *p, const char *template, const char *text, siz
     add_template(p, "<|im_end|>\n<|im_start|>assistant\n");
 }
 
-/* ---- Llama 3; from 3.1 on it is told dates, the second one being the template's own where nobody says which */
+/* ---- Llama 3; from 3.1 on it is told dates, the second one being the template's own where nobody says
+ * which */
 
 static void llama3(struct prompt *p, const char *template, const char *text, size_t n, int special) {
     static const char blanks[] = " \t\r\n";

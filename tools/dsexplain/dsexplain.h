@@ -107,8 +107,8 @@ struct ex_text;
 
 /* The file at path ("-": standard input). Returns NULL after a message, with *rc set. */
 struct ex_text *ex_text_open(const struct ex_model *m, const char *path, int *rc);
-/* The next tokens, as many as are ready; *n = 0 at the end. They live until the next call. Returns 0, or an exit code
- * after a message. */
+/* The next tokens, as many as are ready; *n = 0 at the end. They live until the next call. Returns 0, or an
+ * exit code after a message. */
 int ex_text_next(struct ex_text *t, const uint32_t **ids, size_t *n);
 void ex_text_close(struct ex_text *t);
 
@@ -120,8 +120,8 @@ int ex_read_ids(const struct ex_model *m, const char *path, struct cli_buf *out)
 
 /* ---- chat.c: prompts as a chat model was taught to read them. */
 
-/* The ids of a prompt (in bytes, uint32_t), within the model's template unless --chat off or the model has none. Returns
- * 0, or an exit code after a message. */
+/* The ids of a prompt (in bytes, uint32_t), within the model's template unless --chat off or the model has
+ * none. Returns 0, or an exit code after a message. */
 int ex_prompt(const struct ex_model *m, const struct cli_buf *text, struct cli_buf *ids);
 
 /* The family of a chat template (NULL allowed); NULL: not known. */
