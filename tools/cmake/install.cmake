@@ -1,43 +1,61 @@
-# What `cmake --install` puts where: libraries, headers, the CMake package, dstok.pc, licence and documents.
+# What `cmake --install` puts where: libraries, headers, the CMake package, .pc files, licence and documents.
 include(CMakePackageConfigHelpers)
 set(dstok_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/dstok)
 
 # The rules must hold for the installed library whatever else is installed: no name of a build folder, no settings of
 # ours for others.
-install(TARGETS dstok EXPORT dstok-targets)
-install(EXPORT dstok-targets NAMESPACE dstok:: DESTINATION ${dstok_package_dir})
-
-# Where the library is shared, a static one stands beside it.
-if(BUILD_SHARED_LIBS)
-  add_library(dstok_static STATIC ${dstok_parts})
-  add_library(dstok::dstok_static ALIAS dstok_static)
-  set_target_properties(dstok_static PROPERTIES OUTPUT_NAME dstok LINKER_LANGUAGE C)
-  target_include_directories(
-    dstok_static INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/tokenizer/include>
-                           $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/align/include>
-                           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(dstok_static PRIVATE ${dstok_needs} $<BUILD_INTERFACE:dstok_settings>)
-  install(TARGETS dstok_static EXPORT dstok-static-targets)
-  install(EXPORT dstok-static-targets NAMESPACE dstok:: DESTINATION ${dstok_package_dir})
+function(dstok_install target file)
+  install(TARGETS ${target} EXPORT ${file})
+  install(EXPORT ${file} NAMESPACE dstok:: DESTINATION ${dstok_package_dir})
+endfunction()
+dstok_install(dstok dstok-targets)
+if(DSTOK_BUILD_MODEL)
+  dstok_install(dsx dstok-dsx-targets)
 endif()
 
-install(DIRECTORY tokenizer/include/dstok align/include/dstok DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h")
+# dstok_static_twin(NAME PART...): where the library is shared, a static one stands beside it.
+function(dstok_static_twin name)
+  add_library(${name}_static STATIC ${ARGN})
+  add_library(dstok::${name}_static ALIAS ${name}_static)
+  set_target_properties(${name}_static PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE C)
+  target_include_directories(${name}_static INTERFACE $<TARGET_PROPERTY:${name},INTERFACE_INCLUDE_DIRECTORIES>)
+endfunction()
+if(BUILD_SHARED_LIBS)
+  dstok_static_twin(dstok ${dstok_parts})
+  target_link_libraries(dstok_static PRIVATE ${dstok_needs} $<BUILD_INTERFACE:dstok_settings>)
+  dstok_install(dstok_static dstok-static-targets)
+endif()
+if(BUILD_SHARED_LIBS AND DSTOK_BUILD_MODEL)
+  dstok_static_twin(dsx $<TARGET_OBJECTS:dsx_model>)
+  target_link_libraries(dsx_static PUBLIC dstok_static PRIVATE ${dsx_needs} $<BUILD_INTERFACE:dstok_settings>)
+  dstok_install(dsx_static dstok-dsx-static-targets)
+endif()
+
+set(dstok_headers tokenizer/include/dstok align/include/dstok)
+if(DSTOK_BUILD_MODEL)
+  list(APPEND dstok_headers model/include/dsx)
+endif()
+install(DIRECTORY ${dstok_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
 set(dstok_is_shared ${BUILD_SHARED_LIBS})
+set(dstok_has_dsx ${DSTOK_BUILD_MODEL})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/dstok-config.cmake.in ${PROJECT_BINARY_DIR}/dstok-config.cmake
                               INSTALL_DESTINATION ${dstok_package_dir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/dstok-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/dstok-config.cmake ${PROJECT_BINARY_DIR}/dstok-config-version.cmake
         DESTINATION ${dstok_package_dir})
 
-# dstok.pc gets its prefix when it is installed: `cmake --install --prefix` may name another one than configuring did.
+# .pc files get their prefix when they are installed: `cmake --install --prefix` may name another one than configuring did.
 set(dstok_pc_needs "libpcre2-8, libutf8proc, libxxhash")
+set(dsx_pc_needs "jansson")
 if(BUILD_SHARED_LIBS)
   set(dstok_pc_requires "Requires.private: ${dstok_pc_needs}")
+  set(dsx_pc_requires "Requires: dstok = ${PROJECT_VERSION}\nRequires.private: ${dsx_pc_needs}")
 else()
   set(dstok_pc_libs " -pthread")
+  set(dsx_pc_libs " -lm -pthread")
   set(dstok_pc_requires "Requires: ${dstok_pc_needs}")
+  set(dsx_pc_requires "Requires: dstok = ${PROJECT_VERSION}, ${dsx_pc_needs}")
 endif()
 foreach(dir LIBDIR INCLUDEDIR)
   if(IS_ABSOLUTE "${CMAKE_INSTALL_${dir}}")
@@ -47,10 +65,16 @@ foreach(dir LIBDIR INCLUDEDIR)
   endif()
 endforeach()
 set(dstok_pc_prefix "@dstok_pc_prefix@")
-configure_file(${CMAKE_CURRENT_LIST_DIR}/dstok.pc.in ${PROJECT_BINARY_DIR}/dstok.pc.in @ONLY)
-install(CODE "get_filename_component(dstok_pc_prefix \"\${CMAKE_INSTALL_PREFIX}\" ABSOLUTE)
-configure_file(\"${PROJECT_BINARY_DIR}/dstok.pc.in\" \"${PROJECT_BINARY_DIR}/dstok.pc\" @ONLY)")
-install(FILES ${PROJECT_BINARY_DIR}/dstok.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+function(dstok_install_pc name)
+  configure_file(tools/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc.in @ONLY)
+  install(CODE "get_filename_component(dstok_pc_prefix \"\${CMAKE_INSTALL_PREFIX}\" ABSOLUTE)
+configure_file(\"${PROJECT_BINARY_DIR}/${name}.pc.in\" \"${PROJECT_BINARY_DIR}/${name}.pc\" @ONLY)")
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+dstok_install_pc(dstok)
+if(DSTOK_BUILD_MODEL)
+  dstok_install_pc(dsx)
+endif()
 
 # Laid out as in the source tree, so that links between the documents hold.
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -58,7 +82,7 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Everything that is installed, without the tests: cmake --build DIR --target dstok_product
 add_custom_target(dstok_product)
-foreach(target dstok dstok_static dstok_program dstok_man)
+foreach(target dstok dstok_static dsx dsx_static dstok_program dsexplain_program dstok_man)
   if(TARGET ${target})
     add_dependencies(dstok_product ${target})
   endif()

@@ -44,7 +44,9 @@ static const char generate_text[] =
     "stop string, or -n tokens. A prompt for a model with a chat template is put into it\n"
     "(ChatML, Llama 3 and DeepSeek are known); control tokens in the prompt stay text.\n"
     "Without --temperature the likeliest token is taken each time. --json prints one object at\n"
-    "the end: {\"prompt_tokens\":...,\"ids\":[...],\"text\":\"...\",\"stop\":\"eos\"}.\n";
+    "the end, whose stop is eos, string, tokens or context:\n"
+    "\n"
+    "  {\"prompt_tokens\":...,\"ids\":[...],\"text\":\"...\",\"stop\":\"eos\"}\n";
 
 static const char generate_examples[] =
     "  dsexplain generate smollm2 -p 'Why is the sky blue?'\n"
@@ -70,7 +72,8 @@ static const char logprobs_text[] =
     "Prints for each token of a text, or of a list of ids, the log-probability that the model\n"
     "gives it after all tokens before it; the first has none. --top adds the likeliest tokens\n"
     "of each place, and of the place behind the last token (\"next\"). With --json:\n"
-    "{\"positions\":[{\"id\":...,\"logprob\":null|...,\"top\":[[id,logprob],...]},...]}.\n";
+    "\n"
+    "  {\"positions\":[{\"id\":...,\"logprob\":null|...,\"top\":[[id,logprob],...]},...]}\n";
 
 static const char logprobs_examples[] =
     "  dsexplain logprobs smollm2 -f README.md\n"

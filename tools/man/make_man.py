@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes the manual page dstok(1) out of what `dstok --help` and `dstok VERB --help` print.
+"""Makes the manual page of dstok or dsexplain out of what `--help` and `VERB --help` print.
 
-usage: make_man.py -o dstok.1 [--changes debian/changelog] DSTOK [ARGUMENT...]
+usage: make_man.py -o dstok.1 [--changes debian/changelog] PROGRAM [ARGUMENT...]
 
-DSTOK and what follows is the command to run (a program, or an emulator and a program). The date of the page is that of
+PROGRAM and what follows is the command to run (a program, or an emulator and a program). The date of the page is that of
 SOURCE_DATE_EPOCH or of the newest entry of the change log: the same source gives the same page.
 """
 import argparse
@@ -83,11 +83,11 @@ def literal(lines):
     return [".PP", ".RS 4", ".nf", *(escape(line) for line in lines), ".fi", ".RE"]
 
 
-def usage(lines):
+def usage(name, lines):
     """The usage block: every line begins with the program, or goes on with the line before."""
     first = re.sub(r"^usage: ", "", lines[0])
     rest = [line[len("usage: "):] if line.startswith("       ") else line for line in lines[1:]]
-    return [".nf", *(re.sub(r"^dstok\b( [a-z]+\b)?", r"\\fB\g<0>\\fR", escape(line)) for line in (first, *rest)), ".fi"]
+    return [".nf", *(re.sub(rf"^{name}\b( [a-z]+\b)?", r"\\fB\g<0>\\fR", escape(line)) for line in (first, *rest)), ".fi"]
 
 
 def option(name, text):
@@ -110,17 +110,17 @@ def example_lines(lines):
     return literal([line.removeprefix("  ") for line in lines])
 
 
-def verb_section(verb, text):
+def verb_section(name, verb, text):
     """The part of the page for one verb."""
-    out = [f".SS dstok {verb}"]
+    out = [f".SS {name} {verb}"]
     for i, block in enumerate(paragraphs(text)):
         if i == 0:
-            if not block[0].startswith(f"usage: dstok {verb}"):
+            if not block[0].startswith(f"usage: {name} {verb}"):
                 raise HelpError(f"{verb}: the help does not begin with its usage")
-            out += usage(block)
+            out += usage(name, block)
         elif block[0] == "options:":
-            for name, description in options_of(block[1:]):
-                out += option(name, description)
+            for flags, description in options_of(block[1:]):
+                out += option(flags, description)
         elif block[0] == "examples:":
             out += [".PP", "Examples:", *example_lines(block[1:])]
         else:
@@ -131,13 +131,14 @@ def verb_section(verb, text):
 def page(general, verb_help, date, version):
     """The whole page."""
     blocks = paragraphs(general)
-    title = re.fullmatch(r"dstok - (.+)", blocks[0][0])
+    title = re.fullmatch(r"(\w+) - (.+)", blocks[0][0])
     if not title or len(blocks[0]) != 1 or not blocks[1][0].startswith("usage: "):
-        raise HelpError("the general help does not begin with what dstok is and its usage")
-    out = ['.\\" Made by make_man.py from the help texts of dstok. Do not edit.',
-           f'.TH DSTOK 1 "{date}" "dstok {version}" "User Commands"', ".nh", ".ad l",
-           ".SH NAME", f"dstok \\- {escape(title[1])}",
-           ".SH SYNOPSIS", *usage(blocks[1]),
+        raise HelpError("the general help does not begin with what the program is and its usage")
+    name = title[1]
+    out = [f'.\\" Made by make_man.py from the help texts of {name}. Do not edit.',
+           f'.TH {name.upper()} 1 "{date}" "{name} {version}" "User Commands"', ".nh", ".ad l",
+           ".SH NAME", f"{name} \\- {escape(title[2])}",
+           ".SH SYNOPSIS", *usage(name, blocks[1]),
            ".SH DESCRIPTION"]
     examples, codes = [], []
     for block in blocks[2:]:
@@ -149,7 +150,7 @@ def page(general, verb_help, date, version):
             out += prose(block)
     out.append(".SH VERBS")
     for verb, text in verb_help:
-        out += verb_section(verb, text)
+        out += verb_section(name, verb, text)
     out += [".SH EXIT STATUS", *codes, ".SH EXAMPLES", *examples]
     lines = [line for line in out if line]
     kept = [line for i, line in enumerate(lines) if line != ".PP" or not lines[i - 1].startswith((".SH", ".SS"))]
@@ -169,7 +170,7 @@ def make(command, changes):
     verb_help = [(verb, ask(command, verb, "--help")) for verb, _ in verbs_of(general)]
     version = re.search(r"\d+\.\d+\.\d+", ask(command, "--version"))
     if not version:
-        raise HelpError("dstok --version shows no version")
+        raise HelpError("--version shows no version")
     return page(general, verb_help, date_of(changes), version[0])
 
 
@@ -180,7 +181,7 @@ def main():
     parser.add_argument("command", nargs=argparse.REMAINDER)
     args = parser.parse_args()
     if not args.command:
-        parser.error("which dstok?")
+        parser.error("which program?")
     try:
         text = make(args.command, args.changes)
     except HelpError as error:
