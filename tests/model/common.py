@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of models share: running the driver, comparing with numbers of a reference."""
+"""What the tests of models share: asking dsexplain and the driver, comparing with numbers of a reference."""
 import json
 import math
 import os
@@ -11,55 +11,65 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 SHARED = HERE.parents[2] / "shared"
 DRIVER = os.environ.get("DSX_DRIVER", "")
+PROGRAM = os.environ.get("DSX_BIN", "")
+
+
+def run(*command):
+    """Standard output of a command that must end well."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, timeout=1500)
+    if done.returncode != 0:
+        words = " ".join(pathlib.Path(str(word)).name for word in command)
+        raise AssertionError("%s: %s" % (words, done.stderr.decode().strip() or "exit %d" % done.returncode))
+    return done.stdout.decode()
+
+
+def dsexplain(verb, model, *options):
+    """The JSON object that a verb prints."""
+    return json.loads(run(PROGRAM, verb, model, *options, "--json"))
 
 
 class Said:
-    """What the driver printed: log-probabilities (None for the first), the best next tokens, greedy tokens."""
+    """What was said of a text: log-probabilities of its tokens but the first, and the best tokens behind it."""
 
-    def __init__(self, text):
-        self.text, self.logprobs, self.top, self.greedy, self.again = text, [], [], [], None
-        for line in text.splitlines():
-            words = line.split()
-            if words[0] == "top":
-                self.top.append((int(words[1]), float(words[2])))
-            elif words[0] == "greedy":
-                self.greedy = [int(word) for word in words[1:]]
-            elif words[0] == "again":
-                self.again = words[1]
-            else:
-                self.logprobs.append(None if words[0].endswith("nan") else float(words[0]))
+    def __init__(self, logprobs, top):
+        self.logprobs, self.top = logprobs, top
 
 
-def ask(model, ids, *options, fails=False):
-    done = subprocess.run([DRIVER, str(model), str(ids), *options], capture_output=True, text=True, timeout=1500)
-    if fails:
-        assert done.returncode == 1, done
-        return done.stderr
-    assert done.returncode == 0, "%s %s: %s" % (model, options, done.stderr.strip() or done.returncode)
-    return Said(done.stdout)
+def logprobs(model, ids, *options, top=5):
+    answer = dsexplain("logprobs", model, "--ids", ids, "--top", top, *options)
+    values = [position["logprob"] for position in answer["positions"]]
+    assert values[0] is None and None not in values[1:]
+    return Said(values[1:], answer["next"])
 
 
-def worst(found, expected, relative):
+def drive(model, ids, *options):
+    """What the driver prints; it knows ways of reading that the program has no options for."""
+    return run(DRIVER, model, ids, "top=5", *options)
+
+
+def worst(found, expected, relative=False):
     """The greatest difference; relative: divided by the expected number where that is above 1. NaN is the worst."""
     assert len(found) == len(expected), (len(found), len(expected))
     differences = [abs(a - b) / (max(1, abs(b)) if relative else 1) for a, b in zip(found, expected)]
     return math.inf if any(math.isnan(d) for d in differences) else max(differences)
 
 
-def golden(path):
+def shared(name):
+    """A file of the shared data."""
+    path = SHARED / "models" / name
     if not path.exists():
         raise unittest.SkipTest("%s is not there (shared data)" % path.name)
-    return json.loads(path.read_text())
+    return path
 
 
 def main():
     """Runs the tests of the calling script: exit code 77 when all were skipped, with the reasons printed."""
-    if not os.access(DRIVER, os.X_OK):
-        sys.exit("DSX_DRIVER does not name the driver")
-    program = unittest.main(verbosity=1, exit=False, argv=sys.argv)
-    result = program.result
+    for name, path in (("DSX_BIN", PROGRAM), ("DSX_DRIVER", DRIVER)):
+        if not os.access(path, os.X_OK):
+            sys.exit("%s does not name a program" % name)
+    result = unittest.main(verbosity=1, exit=False).result
     for test, reason in result.skipped:
         print("SKIPPED %s: %s" % (test.id(), reason))
-    if not result.wasSuccessful() or result.testsRun == 0:
+    if not result.wasSuccessful() or result.testsRun == 0 and not result.skipped:
         sys.exit(1)
-    sys.exit(77 if len(result.skipped) == result.testsRun else 0)
+    sys.exit(77 if result.testsRun == 0 or len(result.skipped) == result.testsRun else 0)
