@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernels for AVX2 with FMA and F16C. */
+#include "cpu/cpu.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#include <math.h>
+#include <string.h>
+
+#define NAME         "avx2"
+#define SUFFIX       avx2
+#define TARGET       __attribute__((target("avx2,fma,f16c")))
+#define TILE_ROWS    6
+#define TILE_VECTORS 1
+#define ONE          static inline __attribute__((always_inline)) TARGET
+
+typedef struct V {
+    __m256 a, b;
+} V;
+typedef struct I {
+    __m256i a, b;
+} I;
+
+#define BOTH(call) ((V){call(x.a, y.a), call(x.b, y.b)})
+
+/* Ones in the first n of eight lanes. */
+ONE __m256i first_lanes(size_t n) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+ONE V v_load(const float *p) {
+    return (V){_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)};
+}
+ONE V v_load_n(const float *p, size_t n) {
+    __m256 low = _mm256_maskload_ps(p, first_lanes(n));
+
+    return (V){low, n > 8 ? _mm256_maskload_ps(p + 8, first_lanes(n - 8)) : _mm256_setzero_ps()};
+}
+ONE void v_store(float *p, V v) {
+    _mm256_storeu_ps(p, v.a);
+    _mm256_storeu_ps(p + 8, v.b);
+}
+ONE void v_store_n(float *p, V v, size_t n) {
+    _mm256_maskstore_ps(p, first_lanes(n), v.a);
+    if (n > 8) _mm256_maskstore_ps(p + 8, first_lanes(n - 8), v.b);
+}
+ONE V v_set(float x) {
+    return (V){_mm256_set1_ps(x), _mm256_set1_ps(x)};
+}
+ONE V v_add(V x, V y) {
+    return BOTH(_mm256_add_ps);
+}
+ONE V v_sub(V x, V y) {
+    return BOTH(_mm256_sub_ps);
+}
+ONE V v_mul(V x, V y) {
+    return BOTH(_mm256_mul_ps);
+}
+ONE V v_div(V x, V y) {
+    return BOTH(_mm256_div_ps);
+}
+ONE V v_max(V x, V y) {
+    return BOTH(_mm256_max_ps);
+}
+ONE V v_fma(V x, V y, V z) {
+    return (V){_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b)};
+}
+ONE V v_less(V x, V y, V yes, V no) {
+    return (V){_mm256_blendv_ps(no.a, yes.a, _mm256_cmp_ps(x.a, y.a, _CMP_LT_OQ)),
+               _mm256_blendv_ps(no.b, yes.b, _mm256_cmp_ps(x.b, y.b, _CMP_LT_OQ))};
+}
+ONE __m128i load8(const uint16_t *p) {
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+ONE V v_half(const uint16_t *p) {
+    return (V){_mm256_cvtph_ps(load8(p)), _mm256_cvtph_ps(load8(p + 8))};
+}
+ONE __m256 widen(__m128i h) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(h), 16));
+}
+ONE V v_bfloat(const uint16_t *p) {
+    return (V){widen(load8(p)), widen(load8(p + 8))};
+}
+ONE __m256 shift_in(__m256 x, __m256 by) {
+    __m256i n = _mm256_slli_epi32(_mm256_castps_si256(by), 23);
+
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(x), n));
+}
+ONE V v_shift_in(V x, V y) {
+    return BOTH(shift_in);
+}
+ONE I i_load(const uint32_t *p) {
+    return (I){_mm256_loadu_si256((const __m256i *)(const void *)p),
+               _mm256_loadu_si256((const __m256i *)(const void *)(p + 8))};
+}
+ONE __m256 nibble(__m256i x, int at) {
+    return _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(x, at), _mm256_set1_epi32(15)));
+}
+ONE V i_nibble(I x, int at) {
+    return (V){nibble(x.a, at), nibble(x.b, at)};
+}
+ONE __m256 byte(__m256i x, int at) {
+    return _mm256_cvtepi32_ps(_mm256_srai_epi32(_mm256_slli_epi32(x, 24 - at), 24));
+}
+ONE V i_byte(I x, int at) {
+    return (V){byte(x.a, at), byte(x.b, at)};
+}
+
+#include "cpu/kernels.h"
+#endif

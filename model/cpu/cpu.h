@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* The float backend from inside: packed weights, kernels for each instruction set, and the threads.
+ *
+ * Every output of a linear map is one chain of fused multiply-adds, c = fma(x[k], w[k], c) for k = 0, 1, ...; sums of
+ * other kinds have one fixed shape as well. So the kernels of all instruction sets give the same bits, whatever the
+ * number of rows or threads is; those of scalar.c are the definition. */
+#ifndef DSX_CPU_H
+#define DSX_CPU_H
+
+#include "backend.h"
+
+#define DSX__PANEL   32u  /* outputs whose weights lie side by side */
+#define DSX__ROWS    12u  /* rows that a kernel multiplies at most with them */
+#define DSX__STRETCH 256u /* columns whose weights are unpacked together, at most */
+
+typedef enum dsx__form {
+    DSX__PACK_F32,  /* [k][32] float */
+    DSX__PACK_F16,  /* [k][32] fp16 */
+    DSX__PACK_BF16, /* [k][32] bfloat16 */
+    DSX__PACK_4,    /* [k / 8][32] uint32: byte i of eight columns has column i low and i + 4 high */
+    DSX__PACK_8     /* [k / 4][32] uint32: byte i is column i, int8 */
+} dsx__form;
+
+typedef enum dsx__scales { /* of each group of columns; w = fma(d, q, m) */
+                           DSX__SCALE_NONE,
+                           DSX__SCALE_HALF,      /* d [32] fp16; m = 0 */
+                           DSX__SCALE_HALF_8,    /* d [32] fp16; m = -8 d */
+                           DSX__SCALE_HALF_MIN,  /* d [32], m [32] fp16 */
+                           DSX__SCALE_FLOAT,     /* d [32] float; m = 0 */
+                           DSX__SCALE_FLOAT_MIN, /* d [32], m [32] float */
+} dsx__scales;
+
+struct dsx__matrix {
+    dsx__part part; /* as in the file: embeddings are read from there */
+    float *vector;  /* of one row: its numbers; else NULL */
+    uint64_t rows, columns;
+    dsx__form form;
+    dsx__scales scales;
+    uint32_t group;     /* columns that share scales, a multiple of 16 */
+    size_t scale_bytes; /* of one group of a panel */
+    size_t n_panels, n_groups, panel_bytes;
+    uint8_t *packed;     /* [n_panels][panel_bytes] */
+    uint8_t *all_scales; /* [n_panels][n_groups][scale_bytes] */
+};
+
+/* Attention of some rows to one page of keys; a lane is one row. */
+#define DSX__LANES 32u
+typedef struct dsx__lanes {
+    float scale;         /* of scores, with the logarithm of e to base 2 in it: weights are powers of 2 */
+    bool masked, biased; /* whether first and end, slope and base count */
+    float max[DSX__LANES], sum[DSX__LANES];    /* so far: greatest score, sum of weights against it */
+    float keep[DSX__LANES];                    /* what the page did to earlier weights: a factor */
+    float first[DSX__LANES], end[DSX__LANES];  /* keys of the page that the row sees: [first, end) */
+    float slope[DSX__LANES], base[DSX__LANES]; /* score of key j += slope * (base + j) */
+} dsx__lanes;
+
+typedef struct dsx__kernels {
+    const char *name;
+    /* c[r][j] = (start ? 0 : c[r][j]) + x[k * step + r] * w[k * stride + j], for r < rows, j < n, k = 0 .. depth - 1 */
+    void (*multiply)(size_t rows, size_t n, size_t depth, const float *x, size_t step, const float *w,
+                     size_t stride, float *const *c, bool start);
+    /* columns [from, from + n) of a panel as [n][32] floats; from is a multiple of 32; w has room for n rounded up to 32 */
+    void (*unpack)(const dsx__matrix *m, size_t panel, size_t from, size_t n, float *w);
+    /* one row with a panel, all columns */
+    void (*row)(const dsx__matrix *m, size_t panel, const float *x, float *out);
+    float (*sum_squares)(const float *x, size_t n);
+    void (*scale)(const float *x, size_t n, float by, const float *w, float *out); /* out = x * by * w */
+    void (*silu)(float *gate, const float *up, size_t n); /* gate = silu(gate) * up */
+    /* s [64][32]: scores of 64 keys for 32 lanes become weights */
+    void (*weigh_lanes)(dsx__lanes *l, float *s);
+    void (*weigh_row)(dsx__lanes *l, size_t lane, float *s); /* s [64] */
+    /* the sum of exp(x[i] - max) over n <= 32, with max raised first where it must be */
+    void (*add_exp)(const float *x, size_t n, double *max, double *sum);
+} dsx__kernels;
+
+extern const dsx__kernels dsx__kernels_scalar;
+#if defined(__x86_64__)
+extern const dsx__kernels dsx__kernels_avx2, dsx__kernels_avx512;
+#endif
+
+/* ---- threads */
+
+typedef struct dsx__workers dsx__workers;
+dsx__workers *dsx__workers_new(size_t n_threads); /* 0: all CPUs; NULL: out of memory */
+void dsx__workers_free(dsx__workers *w);
+size_t dsx__workers_count(const dsx__workers *w);
+/* Calls task(arg, i) for i = 0 .. n - 1, in any order, on all threads; by the caller alone when they are busy. */
+void dsx__workers_run(dsx__workers *w, size_t n, void (*task)(void *arg, size_t i), void *arg);
+
+typedef struct dsx__scratch { /* memory of a call that was kept for the next */
+    size_t n_bytes;
+    size_t unused[7]; /* what follows is aligned to 64 bytes */
+} dsx__scratch;
+
+typedef struct dsx__cpu {
+    dsx__workers *workers;
+    const dsx__kernels *k;
+    dsx__backend_options options;
+    _Atomic(dsx__scratch *) spare;
+} dsx__cpu;
+
+/* Memory for one call; NULL when there is none. */
+dsx__scratch *dsx__scratch_take(dsx__cpu *cpu, size_t n_bytes);
+void dsx__scratch_give(dsx__cpu *cpu, dsx__scratch *s);
+void *dsx__aligned(size_t n_bytes); /* to 64 bytes, zeroed, for free(); NULL: out of memory */
+
+/* ---- the operations */
+
+dstok_status dsx__cpu_load(void *be, const dsx__part *part, bool quantise, dsx__matrix **out,
+                           dstok_error *err);
+void dsx__cpu_unload(void *be, dsx__matrix *m);
+uint64_t dsx__cpu_bytes(const dsx__matrix *m);
+void dsx__cpu_linear(void *be, const dsx__matrix *m, const dsx__matrix *bias, const dsx__real *x, size_t n,
+                     dsx__real *out, bool add);
+void dsx__cpu_linear_heads(void *be, const dsx__matrix *m, uint32_t n_heads, uint32_t block, uint32_t from,
+                           uint32_t rows, bool transposed, const dsx__real *x, uint32_t x_head_stride,
+                           size_t n, dsx__real *out, uint32_t out_head_stride);
+void dsx__cpu_log_probs(void *be, const dsx__matrix *head, const dsx__real *x, size_t n,
+                        const uint32_t *targets, double *out, double *lse);
+void dsx__cpu_kv_write(void *be, const dsx__attention *a, const dsx__real *k, const dsx__real *v, size_t n);
+void dsx__cpu_attend(void *be, const dsx__attention *a, const dsx__real *q, size_t n, dsx__real *out);
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernels, written once over vectors of 16 floats. A file that includes this has defined for its instruction set:
+ *
+ *   NAME, TARGET            "avx2", the function attribute
+ *   TILE_ROWS, TILE_VECTORS most rows and vectors of columns that are multiplied with sums in registers
+ *   V, I                    16 floats, 16 uint32
+ *   v_load, v_store, v_load_n, v_store_n (n <= 16 of them; the rest is read as 0), v_set
+ *   v_add, v_sub, v_mul, v_div, v_max (a > b ? a : b), v_fma (a * b + c, rounded once)
+ *   v_less(a, b, x, y)      a < b ? x : y, lane by lane
+ *   v_half, v_bfloat        16 fp16 or bfloat16 numbers at p
+ *   v_shift_in(x, by)       bits of float x + (bits of float by << 23)
+ *   i_load, i_nibble(x, at) bits [at, at + 4) as float; i_byte(x, at): int8 at bits [at, at + 8)
+ *
+ * Nothing else may touch floats, so that every instruction set gives the same bits. */
+#define INLINE static inline __attribute__((always_inline)) TARGET
+
+/* Lanes i and i + 8, then i and i + 4, 2, 1. */
+INLINE float v_total(V v) {
+    float a[16];
+
+    v_store(a, v);
+    for (size_t half = 8; half > 0; half /= 2)
+        for (size_t i = 0; i < half; i++) a[i] = a[i] + a[i + half];
+    return a[0];
+}
+
+INLINE float v_greatest(V v) {
+    float a[16];
+
+    v_store(a, v);
+    for (size_t half = 8; half > 0; half /= 2)
+        for (size_t i = 0; i < half; i++) a[i] = a[i] > a[i + half] ? a[i] : a[i + half];
+    return a[0];
+}
+
+/* 2^x to 2 units in the last place, x <= 126; 0 below -125. x = n + f with |f| <= 1/2; the polynomial is 2^f with relative
+ * error 1.6e-8. */
+INLINE V v_exp2(V x) {
+    const V magic = v_set(12582912.0f); /* 1.5 * 2^23: the sum's lowest bits are n */
+    V shifted = v_add(x, magic), f = v_sub(x, v_sub(shifted, magic)), p = v_set(0x1.4258d8p-13f);
+
+    p = v_fma(p, f, v_set(0x1.5f44dcp-10f));
+    p = v_fma(p, f, v_set(0x1.3b2cc4p-7f));
+    p = v_fma(p, f, v_set(0x1.c6aed6p-5f));
+    p = v_fma(p, f, v_set(0x1.ebfbdcp-3f));
+    p = v_fma(p, f, v_set(0x1.62e430p-1f));
+    p = v_fma(p, f, v_set(1.0f));
+    return v_less(x, v_set(-125.0f), v_set(0.0f), v_shift_in(p, shifted));
+}
+
+/* ---- products */
+
+INLINE V load_some(const float *p, size_t n) {
+    return n >= 16 ? v_load(p) : v_load_n(p, n);
+}
+
+INLINE void store_some(float *p, V v, size_t n) {
+    if (n >= 16)
+        v_store(p, v);
+    else
+        v_store_n(p, v, n);
+}
+
+/* n columns, at most 16 * vectors; all of them when whole. rows and vectors are constants where this is called. */
+INLINE void tile(const size_t rows, const size_t vectors, const bool whole, size_t n, size_t depth,
+                 const float *x, size_t step, const float *w, size_t stride, float *const *c, size_t at,
+                 bool start) {
+    size_t of[2] = {whole ? 16 : n < 16 ? n : 16, whole ? 16 : n < 16 ? 0 : n - 16};
+    V sum[12][2];
+
+#pragma GCC unroll 12
+    for (size_t r = 0; r < rows; r++)
+#pragma GCC unroll 2
+        for (size_t v = 0; v < vectors; v++)
+            sum[r][v] = start ? v_set(0.0f) : load_some(c[r] + at + 16 * v, of[v]);
+    for (size_t k = 0; k < depth; k++) {
+        V b[2];
+
+#pragma GCC unroll 2
+        for (size_t v = 0; v < vectors; v++) b[v] = load_some(w + 16 * v, of[v]);
+#pragma GCC unroll 12
+        for (size_t r = 0; r < rows; r++) {
+            V a = v_set(x[r]);
+
+#pragma GCC unroll 2
+            for (size_t v = 0; v < vectors; v++) sum[r][v] = v_fma(a, b[v], sum[r][v]);
+        }
+        x += step;
+        w += stride;
+    }
+#pragma GCC unroll 12
+    for (size_t r = 0; r < rows; r++)
+#pragma GCC unroll 2
+        for (size_t v = 0; v < vectors; v++) store_some(c[r] + at + 16 * v, sum[r][v], of[v]);
+}
+
+#define TILE(n_rows)                                                                                         \
+    do {                                                                                                     \
+        if (whole)                                                                                           \
+            tile(n_rows, TILE_VECTORS, true, n, depth, x, step, w, stride, c, at, start);                    \
+        else                                                                                                 \
+            tile(n_rows, TILE_VECTORS, false, n, depth, x, step, w, stride, c, at, start);                   \
+        x += n_rows;                                                                                         \
+        c += n_rows;                                                                                         \
+        rows -= n_rows;                                                                                      \
+    } while (0)
+
+static TARGET void multiply_columns(size_t rows, size_t n, size_t depth, const float *x, size_t step,
+                                    const float *w, size_t stride, float *const *c, size_t at, bool start) {
+    bool whole = n == 16 * TILE_VECTORS;
+
+#if TILE_ROWS >= 12
+    while (rows >= 12) TILE(12);
+#endif
+#if TILE_ROWS >= 8
+    while (rows >= 8) TILE(8);
+#endif
+#if TILE_ROWS >= 6
+    while (rows >= 6) TILE(6);
+#endif
+    while (rows >= 4) TILE(4);
+    while (rows >= 2) TILE(2);
+    while (rows >= 1) TILE(1);
+}
+
+static TARGET void multiply(size_t rows, size_t n, size_t depth, const float *x, size_t step, const float *w,
+                            size_t stride, float *const *c, bool start) {
+    for (size_t at = 0; at < n; at += 16 * TILE_VECTORS) {
+        size_t some = n - at < 16 * TILE_VECTORS ? n - at : 16 * TILE_VECTORS;
+
+        multiply_columns(rows, some, depth, x, step, w + at, stride, c, at, start);
+    }
+}
+
+/* ---- weights */
+
+/* Scales of 16 of the 32 outputs. */
+INLINE void load_scales(dsx__scales kind, const uint8_t *p, size_t v, V *d, V *m) {
+    bool half = kind == DSX__SCALE_HALF || kind == DSX__SCALE_HALF_8 || kind == DSX__SCALE_HALF_MIN;
+    const uint16_t *h = (const uint16_t *)(const void *)p + 16 * v;
+    const float *f = (const float *)(const void *)p + 16 * v;
+
+    *d = half ? v_half(h) : v_load(f);
+    if (kind == DSX__SCALE_HALF_MIN)
+        *m = v_half(h + DSX__PANEL);
+    else if (kind == DSX__SCALE_FLOAT_MIN)
+        *m = v_load(f + DSX__PANEL);
+    else
+        *m = kind == DSX__SCALE_HALF_8 ? v_mul(*d, v_set(-8.0f)) : v_set(0.0f);
+}
+
+/* Weights of 16 columns and 16 outputs, given to USE(k, w) for k = 0 .. 15. p: the outputs' first column. */
+#define FOR_EACH_WEIGHT(form, p, d, m, USE)                                                                  \
+    do {                                                                                                     \
+        if ((form) == DSX__PACK_4) {                                                                         \
+            I lo_ = i_load(p), hi_ = i_load((p) + DSX__PANEL);                                               \
+            _Pragma("GCC unroll 8") for (int k_ = 0; k_ < 8; k_++)                                           \
+                USE(k_, v_fma(d, i_nibble(lo_, k_ % 4 * 8 + k_ / 4 * 4), m));                                \
+            _Pragma("GCC unroll 8") for (int k_ = 0; k_ < 8; k_++)                                           \
+                USE(k_ + 8, v_fma(d, i_nibble(hi_, k_ % 4 * 8 + k_ / 4 * 4), m));                            \
+        } else {                                                                                             \
+            for (int q_ = 0; q_ < 4; q_++) {                                                                 \
+                I x_ = i_load((p) + (size_t)q_ * DSX__PANEL);                                                \
+                _Pragma("GCC unroll 4") for (int k_ = 0; k_ < 4; k_++)                                       \
+                    USE(q_ * 4 + k_, v_fma(d, i_byte(x_, k_ * 8), m));                                       \
+            }                                                                                                \
+        }                                                                                                    \
+    } while (0)
+
+static TARGET void unpack_groups(const dsx__matrix *m, size_t panel, size_t from, size_t n, float *w) {
+    const uint32_t *q = (const uint32_t *)(const void *)(m->packed + panel * m->panel_bytes);
+    const uint8_t *scales = m->all_scales + panel * m->n_groups * m->scale_bytes;
+    size_t per_word = m->form == DSX__PACK_4 ? 8 : 4;
+
+    for (size_t k = from; k < from + n; k += 16)
+        for (size_t v = 0; v < 2; v++) {
+            const uint32_t *p = q + k / per_word * DSX__PANEL + 16 * v;
+            float *to = w + (k - from) * DSX__PANEL + 16 * v;
+            V d, min;
+
+            load_scales(m->scales, scales + k / m->group * m->scale_bytes, v, &d, &min);
+#define PUT(k, weight) v_store(to + (size_t)(k)*DSX__PANEL, weight)
+            FOR_EACH_WEIGHT(m->form, p, d, min, PUT);
+#undef PUT
+        }
+}
+
+static TARGET void unpack(const dsx__matrix *m, size_t panel, size_t from, size_t n, float *w) {
+    const uint16_t *h = (const uint16_t *)(const void *)(m->packed + panel * m->panel_bytes);
+
+    switch (m->form) {
+    case DSX__PACK_F32:
+        memcpy(w, m->packed + panel * m->panel_bytes + from * DSX__PANEL * 4, n * DSX__PANEL * 4);
+        break;
+    case DSX__PACK_F16:
+        for (size_t i = 0; i < n * DSX__PANEL; i += 16) v_store(w + i, v_half(h + from * DSX__PANEL + i));
+        break;
+    case DSX__PACK_BF16:
+        for (size_t i = 0; i < n * DSX__PANEL; i += 16) v_store(w + i, v_bfloat(h + from * DSX__PANEL + i));
+        break;
+    default:
+        unpack_groups(m, panel, from, n, w);
+        break;
+    }
+}
+
+/* ---- one row */
+
+INLINE void row_plain(const dsx__matrix *m, size_t panel, const float *x, V *sum) {
+    const uint8_t *p = m->packed + panel * m->panel_bytes;
+
+    for (size_t k = 0; k < m->columns; k++) {
+        V a = v_set(x[k]);
+
+        for (size_t v = 0; v < 2; v++) {
+            size_t i = k * DSX__PANEL + 16 * v;
+            V w = m->form == DSX__PACK_F32   ? v_load((const float *)(const void *)p + i)
+                  : m->form == DSX__PACK_F16 ? v_half((const uint16_t *)(const void *)p + i)
+                                             : v_bfloat((const uint16_t *)(const void *)p + i);
+            sum[v] = v_fma(a, w, sum[v]);
+        }
+    }
+}
+
+INLINE void row_groups(const dsx__form form, const dsx__matrix *m, size_t panel, const float *x, V *sum) {
+    const uint32_t *q = (const uint32_t *)(const void *)(m->packed + panel * m->panel_bytes);
+    const uint8_t *scales = m->all_scales + panel * m->n_groups * m->scale_bytes;
+    size_t step = (form == DSX__PACK_4 ? 2 : 4) * DSX__PANEL; /* words of 16 columns */
+
+    for (size_t k = 0; k < m->columns; k += 16, q += step) {
+        V d[2], min[2];
+
+        load_scales(m->scales, scales + k / m->group * m->scale_bytes, 0, &d[0], &min[0]);
+        load_scales(m->scales, scales + k / m->group * m->scale_bytes, 1, &d[1], &min[1]);
+#define ADD0(i, w) sum[0] = v_fma(v_set(x[k + (size_t)(i)]), w, sum[0])
+#define ADD1(i, w) sum[1] = v_fma(v_set(x[k + (size_t)(i)]), w, sum[1])
+        FOR_EACH_WEIGHT(form, q, d[0], min[0], ADD0);
+        FOR_EACH_WEIGHT(form, q + 16, d[1], min[1], ADD1);
+#undef ADD0
+#undef ADD1
+    }
+}
+
+static TARGET void row(const dsx__matrix *m, size_t panel, const float *x, float *out) {
+    V sum[2] = {v_set(0.0f), v_set(0.0f)};
+
+    if (m->form == DSX__PACK_4)
+        row_groups(DSX__PACK_4, m, panel, x, sum);
+    else if (m->form == DSX__PACK_8)
+        row_groups(DSX__PACK_8, m, panel, x, sum);
+    else
+        row_plain(m, panel, x, sum);
+    v_store(out, sum[0]);
+    v_store(out + 16, sum[1]);
+}
+
+/* ---- element by element */
+
+static TARGET float sum_squares(const float *x, size_t n) {
+    V sum = v_set(0.0f);
+
+    for (size_t i = 0; i < n; i += 16) {
+        V a = load_some(x + i, n - i);
+
+        sum = v_fma(a, a, sum);
+    }
+    return v_total(sum);
+}
+
+static TARGET void scale(const float *x, size_t n, float by, const float *w, float *out) {
+    for (size_t i = 0; i < n; i += 16)
+        store_some(out + i, v_mul(v_mul(load_some(x + i, n - i), v_set(by)), load_some(w + i, n - i)), n - i);
+}
+
+static TARGET void silu(float *gate, const float *up, size_t n) {
+    for (size_t i = 0; i < n; i += 16) {
+        V g = load_some(gate + i, n - i), x = v_mul(g, v_set(-0x1.715476p+0f));
+
+        x = v_less(v_set(126.0f), x, v_set(126.0f), x);
+        g = v_mul(v_div(g, v_add(v_set(1.0f), v_exp2(x))), load_some(up + i, n - i));
+        store_some(gate + i, g, n - i);
+    }
+}
+
+/* ---- softmax, page by page */
+
+/* A score after scale, bias and mask. j: number of the key in the page. */
+INLINE V finish_score(const dsx__lanes *l, V s, V j, V first, V end, V slope, V base) {
+    V none = v_set(-INFINITY);
+
+    s = v_mul(s, v_set(l->scale));
+    if (l->biased) s = v_fma(slope, v_add(base, j), s);
+    if (l->masked) s = v_less(j, first, none, v_less(j, end, s, none));
+    return s;
+}
+
+/* The sum over 64 keys: of keys i, i + 16, i + 32, i + 48 in this order, then as in v_total. */
+INLINE void weigh_vector(dsx__lanes *l, size_t at, float *s) {
+    V first = v_load(l->first + at), end = v_load(l->end + at), slope = v_load(l->slope + at),
+      base = v_load(l->base + at), old = v_load(l->max + at), max = old, sum[16];
+
+    s += at;
+    for (size_t j = 0; j < DSX__PAGE; j++) {
+        V y = finish_score(l, v_load(s + j * DSX__LANES), v_set((float)j), first, end, slope, base);
+
+        v_store(s + j * DSX__LANES, y);
+        max = v_max(max, y);
+    }
+    for (size_t j = 0; j < DSX__PAGE; j++) {
+        V p = v_exp2(v_sub(v_load(s + j * DSX__LANES), max));
+
+        v_store(s + j * DSX__LANES, p);
+        sum[j % 16] = j < 16 ? p : v_add(sum[j % 16], p);
+    }
+    for (size_t half = 8; half > 0; half /= 2)
+        for (size_t i = 0; i < half; i++) sum[i] = v_add(sum[i], sum[i + half]);
+    V keep = v_exp2(v_sub(old, max));
+    v_store(l->keep + at, keep);
+    v_store(l->max + at, max);
+    v_store(l->sum + at, v_fma(v_load(l->sum + at), keep, sum[0]));
+}
+
+static TARGET void weigh_lanes(dsx__lanes *l, float *s) {
+    weigh_vector(l, 0, s);
+    weigh_vector(l, 16, s);
+}
+
+static TARGET void weigh_row(dsx__lanes *l, size_t lane, float *s) {
+    static const float count[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    V first = v_set(l->first[lane]), end = v_set(l->end[lane]), slope = v_set(l->slope[lane]),
+      base = v_set(l->base[lane]), old = v_set(l->max[lane]), max = old, sum = v_set(0.0f), y[4];
+    float one[16];
+
+    for (size_t i = 0; i < 4; i++) {
+        y[i] = finish_score(l, v_load(s + 16 * i), v_add(v_load(count), v_set((float)(16 * i))), first, end,
+                            slope, base);
+        max = v_max(max, y[i]);
+    }
+    max = v_set(v_greatest(max));
+    for (size_t i = 0; i < 4; i++) {
+        V p = v_exp2(v_sub(y[i], max));
+
+        v_store(s + 16 * i, p);
+        sum = i == 0 ? p : v_add(sum, p);
+    }
+    V keep = v_exp2(v_sub(old, max));
+    v_store(one, keep);
+    l->keep[lane] = one[0];
+    v_store(one, v_fma(v_set(l->sum[lane]), keep, v_set(v_total(sum))));
+    l->sum[lane] = one[0];
+    v_store(one, max);
+    l->max[lane] = one[0];
+}
+
+static TARGET void add_exp(const float *x, size_t n, double *max, double *sum) {
+    float a[32];
+
+    for (size_t i = 0; i < 32; i++) a[i] = i < n ? x[i] : -INFINITY;
+    float greatest = v_greatest(v_max(v_load(a), v_load(a + 16)));
+    if (!((double)greatest <= *max)) {
+        *sum *= exp(*max - (double)greatest);
+        *max = (double)greatest;
+    }
+    V m = v_set((float)*max), log2e = v_set(0x1.715476p+0f);
+    V lo = v_exp2(v_mul(v_sub(v_load(a), m), log2e)), hi = v_exp2(v_mul(v_sub(v_load(a + 16), m), log2e));
+    *sum += (double)v_total(v_add(lo, hi));
+}
+
+#define GLUE(a, b)    a##b
+#define TABLE(suffix) GLUE(dsx__kernels_, suffix)
+const dsx__kernels TABLE(SUFFIX) = {
+    .name = NAME,
+    .multiply = multiply,
+    .unpack = unpack,
+    .row = row,
+    .sum_squares = sum_squares,
+    .scale = scale,
+    .silu = silu,
+    .weigh_lanes = weigh_lanes,
+    .weigh_row = weigh_row,
+    .add_exp = add_exp,
+};

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Weights as kernels want them: panels of 32 outputs side by side. Formats of files keep their size, or nearly: the
+ * integers of all block formats fit four or eight bits, with scales as fp16 or float. */
+#include "cpu/cpu.h"
+#include "quant/blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t bits_of(dsx__form form) {
+    static const size_t bits[] = {[DSX__PACK_F32] = 32,
+                                  [DSX__PACK_F16] = 16,
+                                  [DSX__PACK_BF16] = 16,
+                                  [DSX__PACK_4] = 4,
+                                  [DSX__PACK_8] = 8};
+
+    return bits[form];
+}
+
+static size_t scale_bytes_of(dsx__scales scales) {
+    static const size_t bytes[] = {
+        [DSX__SCALE_NONE] = 0,     [DSX__SCALE_HALF] = 2,  [DSX__SCALE_HALF_8] = 2,
+        [DSX__SCALE_HALF_MIN] = 4, [DSX__SCALE_FLOAT] = 4, [DSX__SCALE_FLOAT_MIN] = 8,
+    };
+
+    return bytes[scales] * DSX__PANEL;
+}
+
+static void choose_plain(dsx__matrix *m, bool as_float) {
+    dsx__format format = m->part.format;
+
+    m->form = as_float || format == DSX__F32 ? DSX__PACK_F32
+              : format == DSX__F16           ? DSX__PACK_F16
+                                             : DSX__PACK_BF16;
+    m->scales = DSX__SCALE_NONE;
+    m->group = 16;
+}
+
+/* Integers of up to 16 values from 0 on; of Q4_0 and Q3_K, whose lowest is negative, the minimum makes up for it. */
+static void choose_blocks(dsx__matrix *m) {
+    const dsx__block_info *info = &dsx__blocks[m->part.format];
+    bool four = info->highest - info->lowest < 16, min = info->has_min || (four && info->lowest < 0);
+
+    m->form = four ? DSX__PACK_4 : DSX__PACK_8;
+    m->group = info->group;
+    if (!info->half_scales)
+        m->scales = min ? DSX__SCALE_FLOAT_MIN : DSX__SCALE_FLOAT;
+    else
+        m->scales = info->has_min ? DSX__SCALE_HALF_MIN : four ? DSX__SCALE_HALF_8 : DSX__SCALE_HALF;
+}
+
+static void put_number(const dsx__matrix *m, uint8_t *panel, uint64_t column, size_t lane, int q) {
+    uint32_t *words = (uint32_t *)(void *)panel, u = (uint32_t)q;
+
+    if (m->form == DSX__PACK_4)
+        words[column / 8 * DSX__PANEL + lane] |= (u & 15) << (column % 4 * 8 + column / 4 % 2 * 4);
+    else
+        words[column / 4 * DSX__PANEL + lane] |= (u & 255) << column % 4 * 8;
+}
+
+/* Scales of group g, counted from `data`'s block on. */
+static void put_scales(const dsx__matrix *m, uint8_t *to, size_t lane, const uint8_t *data,
+                       const dsx__block *b, size_t g) {
+    const dsx__block_info *info = &dsx__blocks[m->part.format];
+
+    if (info->half_scales) {
+        memcpy(to + 2 * lane, data, 2);
+        if (info->has_min) memcpy(to + 2 * (DSX__PANEL + lane), data + 2, 2);
+        return;
+    }
+    float min = info->has_min ? b->m[g] : b->d[g] * (float)info->lowest;
+    memcpy(to + 4 * lane, &b->d[g], 4);
+    if (m->scales == DSX__SCALE_FLOAT_MIN) memcpy(to + 4 * (DSX__PANEL + lane), &min, 4);
+}
+
+static void pack_blocks(const dsx__matrix *m, size_t panel, size_t lane, const uint8_t *data) {
+    const dsx__format_info *f = &dsx__formats[m->part.format];
+    int low = m->form == DSX__PACK_4 ? dsx__blocks[m->part.format].lowest : 0;
+    uint8_t *scales = m->all_scales + panel * m->n_groups * m->scale_bytes;
+
+    for (uint64_t at = 0; at < m->columns; at += f->block, data += f->bytes) {
+        dsx__block b;
+
+        dsx__block_split(m->part.format, data, &b);
+        for (uint32_t i = 0; i < f->block; i++)
+            put_number(m, m->packed + panel * m->panel_bytes, at + i, lane, b.q[i] - low);
+        for (uint32_t g = 0; g < f->block / m->group; g++, scales += m->scale_bytes)
+            put_scales(m, scales, lane, data, &b, g);
+    }
+}
+
+static void pack_plain(const dsx__matrix *m, size_t panel, size_t lane, const uint8_t *data) {
+    const dsx__format_info *f = &dsx__formats[m->part.format];
+    uint8_t *to = m->packed + panel * m->panel_bytes;
+    size_t size = bits_of(m->form) / 8;
+
+    for (uint64_t at = 0; at < m->columns; at += f->block, data += f->bytes) {
+        float w[DSX__MAX_BLOCK];
+
+        if (m->form == DSX__PACK_F32) dsx__to_float(m->part.format, data, f->block, w);
+        for (uint32_t i = 0; i < f->block; i++) {
+            const void *from = m->form == DSX__PACK_F32 ? (const void *)&w[i] : data;
+
+            memcpy(to + ((at + i) * DSX__PANEL + lane) * size, from, size);
+        }
+    }
+}
+
+static void pack_panel(void *arg, size_t panel) {
+    const dsx__matrix *m = arg;
+    uint64_t row_bytes = dsx__row_bytes(m->part.format, m->columns);
+
+    for (size_t lane = 0; lane < DSX__PANEL && panel * DSX__PANEL + lane < m->rows; lane++) {
+        const uint8_t *data = m->part.data + (panel * DSX__PANEL + lane) * row_bytes;
+
+        if (m->scales == DSX__SCALE_NONE)
+            pack_plain(m, panel, lane, data);
+        else
+            pack_blocks(m, panel, lane, data);
+    }
+}
+
+/* Sizes, from form, scales and group. */
+static bool lay_out(dsx__matrix *m) {
+    uint64_t columns = (m->columns + 31) / 32 * 32;
+
+    m->n_panels = (size_t)((m->rows + DSX__PANEL - 1) / DSX__PANEL);
+    m->panel_bytes = (size_t)columns * DSX__PANEL * bits_of(m->form) / 8;
+    m->scale_bytes = scale_bytes_of(m->scales);
+    m->n_groups = (size_t)((m->columns + m->group - 1) / m->group);
+    m->packed = dsx__aligned(m->n_panels * m->panel_bytes);
+    m->all_scales = dsx__aligned(m->n_panels * m->n_groups * m->scale_bytes);
+    m->vector = m->rows == 1 ? dsx__aligned((size_t)m->columns * sizeof *m->vector) : NULL;
+    return m->packed != NULL && m->all_scales != NULL && (m->vector != NULL || m->rows != 1);
+}
+
+dstok_status dsx__cpu_load(void *be, const dsx__part *part, bool quantise, dsx__matrix **out,
+                           dstok_error *err) {
+    dsx__cpu *cpu = be;
+    dsx__matrix *m = calloc(1, sizeof *m);
+
+    (void)err;
+    (void)quantise;
+    if (m == NULL) return DSTOK_E_NOMEM;
+    m->part = *part;
+    m->rows = part->rows;
+    m->columns = part->columns;
+    if (dsx__blocks[part->format].group == 0 || cpu->options.keep == DSX__KEEP_F32)
+        choose_plain(m, cpu->options.keep == DSX__KEEP_F32);
+    else
+        choose_blocks(m);
+    if (!lay_out(m)) {
+        dsx__cpu_unload(be, m);
+        return DSTOK_E_NOMEM;
+    }
+    if (m->vector != NULL) dsx__to_float(part->format, part->data, m->columns, m->vector);
+    dsx__workers_run(cpu->workers, m->n_panels, pack_panel, m);
+    *out = m;
+    return DSTOK_OK;
+}
+
+void dsx__cpu_unload(void *be, dsx__matrix *m) {
+    (void)be;
+    if (m == NULL) return;
+    free(m->packed);
+    free(m->all_scales);
+    free(m->vector);
+    free(m);
+}
+
+uint64_t dsx__cpu_bytes(const dsx__matrix *m) {
+    return sizeof *m + m->n_panels * (m->panel_bytes + m->n_groups * m->scale_bytes) +
+           (m->vector != NULL ? m->columns * sizeof *m->vector : 0);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernels in plain C: what all others must equal bit for bit. */
+#include "cpu/cpu.h"
+#include "quant/blocks.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NAME   "scalar"
+#define SUFFIX scalar
+#define TARGET
+#define TILE_ROWS    3
+#define TILE_VECTORS 1
+
+typedef struct V {
+    float f[16];
+} V;
+typedef struct I {
+    uint32_t u[16];
+} I;
+
+#define EACH(type, expression)                                                                               \
+    do {                                                                                                     \
+        type each;                                                                                           \
+        for (int i = 0; i < 16; i++) each.f[i] = (expression);                                               \
+        return each;                                                                                         \
+    } while (0)
+
+static inline V v_load(const float *p) {
+    EACH(V, p[i]);
+}
+static inline V v_load_n(const float *p, size_t n) {
+    EACH(V, (size_t)i < n ? p[i] : 0.0f);
+}
+static inline void v_store(float *p, V v) {
+    memcpy(p, v.f, sizeof v.f);
+}
+static inline void v_store_n(float *p, V v, size_t n) {
+    memcpy(p, v.f, n * sizeof *p);
+}
+static inline V v_set(float x) {
+    EACH(V, x);
+}
+static inline V v_add(V a, V b) {
+    EACH(V, a.f[i] + b.f[i]);
+}
+static inline V v_sub(V a, V b) {
+    EACH(V, a.f[i] - b.f[i]);
+}
+static inline V v_mul(V a, V b) {
+    EACH(V, a.f[i] * b.f[i]);
+}
+static inline V v_div(V a, V b) {
+    EACH(V, a.f[i] / b.f[i]);
+}
+static inline V v_max(V a, V b) {
+    EACH(V, a.f[i] > b.f[i] ? a.f[i] : b.f[i]);
+}
+static inline V v_fma(V a, V b, V c) {
+    EACH(V, fmaf(a.f[i], b.f[i], c.f[i]));
+}
+static inline V v_less(V a, V b, V x, V y) {
+    EACH(V, a.f[i] < b.f[i] ? x.f[i] : y.f[i]);
+}
+
+static inline float of_bits(uint32_t bits) {
+    float f;
+
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static inline uint32_t to_bits(float f) {
+    uint32_t bits;
+
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+static inline V v_half(const uint16_t *p) {
+    EACH(V, dsx__half(p[i]));
+}
+static inline V v_bfloat(const uint16_t *p) {
+    EACH(V, of_bits((uint32_t)p[i] << 16));
+}
+static inline V v_shift_in(V x, V by) {
+    EACH(V, of_bits(to_bits(x.f[i]) + (to_bits(by.f[i]) << 23)));
+}
+
+static inline I i_load(const uint32_t *p) {
+    I x;
+
+    memcpy(x.u, p, sizeof x.u);
+    return x;
+}
+static inline V i_nibble(I x, int at) {
+    EACH(V, (float)(x.u[i] >> at & 15));
+}
+static inline V i_byte(I x, int at) {
+    EACH(V, (float)(int8_t)(uint8_t)(x.u[i] >> at));
+}
+
+#include "cpu/kernels.h"
