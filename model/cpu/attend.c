@@ -4,6 +4,8 @@
  * and the sums need no work across lanes; few rows go one by one with keys as lanes. Both give the same bits. */
 #include "cpu/cpu.h"
 
+#include "quant/kv.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +15,10 @@
 #define FEW       16u                 /* rows up to which they go one by one */
 #define MOST_TURN (576u * DSX__LANES) /* numbers of queries that are turned to lanes at once */
 #define TURNS     2u                  /* groups of lanes that use a page together */
+
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
 
 static float *keys_of(const dsx__attention *a, uint64_t page, size_t head) {
     const dsx__kv_shape *s = a->shape;
@@ -142,19 +148,97 @@ static void end_lanes(const attend_job *j, size_t kv_head, size_t row, size_t n,
     }
 }
 
+/* ---- packed pages: unpacked as far as they are needed */
+
+#define DIMS 128u /* of keys or values, at a time */
+
+static bool is_packed(const dsx__attention *a, uint64_t page) {
+    return page >= a->packed_from && page < a->packed_to;
+}
+
+/* Dimensions [from, from + n) of a page's keys as [n][64]: those of the page itself, or room filled from its packed
+ * form. */
+static const float *some_keys(const dsx__attention *a, uint64_t page, size_t head, size_t from, size_t n,
+                              float *room) {
+    const dsx__kv_shape *s = a->shape;
+    float row[DSX__KV_MAX_DIM];
+
+    if (!is_packed(a, page)) return keys_of(a, page, head) + from * DSX__PAGE;
+    const uint8_t *part = dsx__kv_head(s, a->packed_format, a->packed[page], a->layer, (uint32_t)head);
+    for (uint32_t t = 0; t < DSX__PAGE; t++) {
+        dsx__kv_unpack_row(a->packed_format, part, s->key_dim, t, row);
+        for (size_t d = 0; d < n; d++) room[d * DSX__PAGE + t] = row[from + d];
+    }
+    return room;
+}
+
+/* The same of values as [64][*stride]. */
+static const float *some_values(const dsx__attention *a, uint64_t page, size_t head, size_t from, size_t n,
+                                float *room, size_t *stride) {
+    const dsx__kv_shape *s = a->shape;
+    float row[DSX__KV_MAX_DIM];
+
+    *stride = s->value_dim;
+    if (!is_packed(a, page)) return values_of(a, page, head) + from;
+    const uint8_t *part = dsx__kv_head(s, a->packed_format, a->packed[page], a->layer, (uint32_t)head);
+    part += dsx__kv_part_bytes(a->packed_format, s->key_dim);
+    for (uint32_t t = 0; t < DSX__PAGE; t++) {
+        dsx__kv_unpack_row(a->packed_format, part, s->value_dim, t, row);
+        memcpy(room + t * DIMS, row + from, n * sizeof(float));
+    }
+    *stride = DIMS;
+    return room;
+}
+
+static void pack_head(void *arg, size_t head) {
+    const attend_job *j = arg;
+    const dsx__attention *a = j->a;
+    const dsx__kv_shape *s = a->shape;
+    uint64_t page = j->n;
+    const float *keys = keys_of(a, page, head), *values = values_of(a, page, head);
+    uint8_t *to = dsx__kv_head(s, a->packed_format, a->packed[page], a->layer, (uint32_t)head);
+
+    for (uint32_t t = 0; t < DSX__PAGE; t++) {
+        float row[DSX__KV_MAX_DIM];
+
+        for (size_t d = 0; d < s->key_dim; d++) row[d] = keys[d * DSX__PAGE + t];
+        dsx__kv_pack_row(a->packed_format, row, s->key_dim, t, to);
+        dsx__kv_pack_row(a->packed_format, values + (size_t)t * s->value_dim, s->value_dim, t,
+                         to + dsx__kv_part_bytes(a->packed_format, s->key_dim));
+    }
+}
+
+void dsx__cpu_kv_pack(void *be, const dsx__attention *a, uint64_t page) {
+    dsx__cpu *cpu = be;
+    attend_job j = {.a = a, .n = (size_t)page};
+
+    dsx__workers_run(cpu->workers, a->shape->n_kv_heads, pack_head, &j);
+}
+
 /* ---- few rows */
 
 static void page_row(const attend_job *j, size_t kv_head, size_t row, size_t lane, uint64_t page,
                      dsx__lanes *l) {
     const dsx__kv_shape *s = j->a->shape;
     const float *q = j->q + head_of(j, kv_head, row) * s->key_dim;
-    float scores[DSX__PAGE], *c = scores;
+    float scores[DSX__PAGE], room[DIMS * DSX__PAGE], *c = scores, *out;
+    size_t stride;
 
-    j->k->multiply(1, DSX__PAGE, s->key_dim, q, 1, keys_of(j->a, page, kv_head), DSX__PAGE, &c, true);
+    for (size_t d = 0; d < s->key_dim; d += DIMS) {
+        size_t n = least(s->key_dim - d, DIMS);
+
+        j->k->multiply(1, DSX__PAGE, n, q + d, 1, some_keys(j->a, page, kv_head, d, n, room), DSX__PAGE, &c,
+                       d == 0);
+    }
     j->k->weigh_row(l, lane, scores);
-    c = scaled_row(j, kv_head, row, l->keep[lane]);
-    j->k->multiply(1, s->value_dim, depth_of(j, row, page * DSX__PAGE), scores, 1,
-                   values_of(j->a, page, kv_head), s->value_dim, &c, false);
+    out = scaled_row(j, kv_head, row, l->keep[lane]);
+    for (size_t d = 0; d < s->value_dim; d += DIMS) {
+        size_t n = least(s->value_dim - d, DIMS);
+        const float *v = some_values(j->a, page, kv_head, d, n, room, &stride);
+
+        c = out + d;
+        j->k->multiply(1, n, depth_of(j, row, page * DSX__PAGE), scores, 1, v, stride, &c, false);
+    }
 }
 
 static void attend_few(const attend_job *j, size_t kv_head, size_t row, size_t n) {
@@ -185,20 +269,27 @@ static void turn_queries(const attend_job *j, size_t kv_head, size_t row, size_t
 static void page_lanes(const attend_job *j, size_t kv_head, size_t row, size_t n, uint64_t page,
                        dsx__lanes *l, const float *turned) {
     const dsx__kv_shape *s = j->a->shape;
-    float scores[DSX__PAGE * DSX__LANES], *c[DSX__PAGE];
+    float scores[DSX__PAGE * DSX__LANES], room[DIMS * DSX__PAGE], *c[DSX__PAGE];
+    size_t stride;
 
     set_lanes(j, row, n, page * DSX__PAGE, l);
     for (size_t i = 0; i < DSX__PAGE; i++) c[i] = scores + i * DSX__LANES;
-    j->k->multiply(DSX__PAGE, DSX__LANES, s->key_dim, keys_of(j->a, page, kv_head), DSX__PAGE, turned,
-                   DSX__LANES, c, true);
+    for (size_t d = 0; d < s->key_dim; d += DIMS) {
+        size_t some = least(s->key_dim - d, DIMS);
+
+        j->k->multiply(DSX__PAGE, DSX__LANES, some, some_keys(j->a, page, kv_head, d, some, room), DSX__PAGE,
+                       turned + d * DSX__LANES, DSX__LANES, c, d == 0);
+    }
     j->k->weigh_lanes(l, scores);
     for (size_t i = 0; i < n; i++) c[i] = scaled_row(j, kv_head, row + i, l->keep[i]);
-    j->k->multiply(n, s->value_dim, depth_of(j, row + n - 1, page * DSX__PAGE), scores, DSX__LANES,
-                   values_of(j->a, page, kv_head), s->value_dim, c, false);
-}
+    for (size_t d = 0; d < s->value_dim; d += DIMS) {
+        size_t some = least(s->value_dim - d, DIMS);
+        const float *v = some_values(j->a, page, kv_head, d, some, room, &stride);
 
-static size_t least(size_t a, size_t b) {
-    return a < b ? a : b;
+        for (size_t i = 0; i < n && d > 0; i++) c[i] += DIMS;
+        j->k->multiply(n, some, depth_of(j, row + n - 1, page * DSX__PAGE), scores, DSX__LANES, v, stride, c,
+                       false);
+    }
 }
 
 /* Up to TURNS * DSX__LANES rows. */

@@ -2,6 +2,8 @@
 /* The float backend: its table, memory, and what goes row by row. */
 #include "cpu/cpu.h"
 
+#include "base.h"
+
 #include <dsx/model.h>
 
 #include <math.h>
@@ -67,14 +69,13 @@ static void cpu_close(void *be) {
 static dstok_status cpu_open(const dsx__backend_options *options, void **be, dstok_error *err) {
     dsx__cpu *cpu = calloc(1, sizeof *cpu);
 
-    (void)err;
-    if (cpu == NULL) return DSTOK_E_NOMEM;
+    if (cpu == NULL) return dsx__no_memory(err);
     cpu->options = *options;
     cpu->k = choose_kernels(options->simd);
     cpu->workers = dsx__workers_new(options->n_threads);
     if (cpu->workers == NULL) {
         cpu_close(cpu);
-        return DSTOK_E_NOMEM;
+        return dsx__no_memory(err);
     }
     *be = cpu;
     return DSTOK_OK;
@@ -242,6 +243,7 @@ const dsx__backend_ops dsx__backend_cpu = {
     .load = dsx__cpu_load,
     .unload = dsx__cpu_unload,
     .bytes = dsx__cpu_bytes,
+    .plan = dsx__cpu_plan,
     .embed = cpu_embed,
     .norm = cpu_norm,
     .linear = dsx__cpu_linear,
@@ -252,6 +254,7 @@ const dsx__backend_ops dsx__backend_cpu = {
     .gather = cpu_gather,
     .scatter_add = cpu_scatter_add,
     .kv_write = dsx__cpu_kv_write,
+    .kv_pack = dsx__cpu_kv_pack,
     .attend = dsx__cpu_attend,
     .log_probs = dsx__cpu_log_probs,
 };

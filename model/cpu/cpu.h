@@ -110,6 +110,7 @@ dstok_status dsx__cpu_load(void *be, const dsx__part *part, bool quantise, dsx__
                            dstok_error *err);
 void dsx__cpu_unload(void *be, dsx__matrix *m);
 uint64_t dsx__cpu_bytes(const dsx__matrix *m);
+uint64_t dsx__cpu_plan(const dsx__backend_options *options, const dsx__part *part, bool quantise);
 void dsx__cpu_linear(void *be, const dsx__matrix *m, const dsx__matrix *bias, const dsx__real *x, size_t n,
                      dsx__real *out, bool add);
 void dsx__cpu_linear_heads(void *be, const dsx__matrix *m, uint32_t n_heads, uint32_t block, uint32_t from,
@@ -118,6 +119,7 @@ void dsx__cpu_linear_heads(void *be, const dsx__matrix *m, uint32_t n_heads, uin
 void dsx__cpu_log_probs(void *be, const dsx__matrix *head, const dsx__real *x, size_t n,
                         const uint32_t *targets, double *out, double *lse);
 void dsx__cpu_kv_write(void *be, const dsx__attention *a, const dsx__real *k, const dsx__real *v, size_t n);
+void dsx__cpu_kv_pack(void *be, const dsx__attention *a, uint64_t page);
 void dsx__cpu_attend(void *be, const dsx__attention *a, const dsx__real *q, size_t n, dsx__real *out);
 
 #endif

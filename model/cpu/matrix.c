@@ -2,6 +2,8 @@
 /* Weights as kernels want them: panels of 32 outputs side by side. Formats of files keep their size, or nearly: the
  * integers of all block formats fit four or eight bits, with scales as fp16 or float. */
 #include "cpu/cpu.h"
+
+#include "base.h"
 #include "quant/blocks.h"
 
 #include <stdlib.h>
@@ -120,14 +122,24 @@ static void pack_panel(void *arg, size_t panel) {
     }
 }
 
-/* Sizes, from form, scales and group. */
-static bool lay_out(dsx__matrix *m) {
-    uint64_t columns = (m->columns + 31) / 32 * 32;
+/* Form and sizes, without memory. */
+static void lay_out(dsx__matrix *m, const dsx__part *part, const dsx__backend_options *options) {
+    uint64_t columns = (part->columns + 31) / 32 * 32;
 
+    m->part = *part;
+    m->rows = part->rows;
+    m->columns = part->columns;
+    if (dsx__blocks[part->format].group == 0 || options->keep == DSX__KEEP_F32)
+        choose_plain(m, options->keep == DSX__KEEP_F32);
+    else
+        choose_blocks(m);
     m->n_panels = (size_t)((m->rows + DSX__PANEL - 1) / DSX__PANEL);
     m->panel_bytes = (size_t)columns * DSX__PANEL * bits_of(m->form) / 8;
     m->scale_bytes = scale_bytes_of(m->scales);
     m->n_groups = (size_t)((m->columns + m->group - 1) / m->group);
+}
+
+static bool take_memory(dsx__matrix *m) {
     m->packed = dsx__aligned(m->n_panels * m->panel_bytes);
     m->all_scales = dsx__aligned(m->n_panels * m->n_groups * m->scale_bytes);
     m->vector = m->rows == 1 ? dsx__aligned((size_t)m->columns * sizeof *m->vector) : NULL;
@@ -139,19 +151,12 @@ dstok_status dsx__cpu_load(void *be, const dsx__part *part, bool quantise, dsx__
     dsx__cpu *cpu = be;
     dsx__matrix *m = calloc(1, sizeof *m);
 
-    (void)err;
     (void)quantise;
-    if (m == NULL) return DSTOK_E_NOMEM;
-    m->part = *part;
-    m->rows = part->rows;
-    m->columns = part->columns;
-    if (dsx__blocks[part->format].group == 0 || cpu->options.keep == DSX__KEEP_F32)
-        choose_plain(m, cpu->options.keep == DSX__KEEP_F32);
-    else
-        choose_blocks(m);
-    if (!lay_out(m)) {
+    if (m == NULL) return dsx__no_memory(err);
+    lay_out(m, part, &cpu->options);
+    if (!take_memory(m)) {
         dsx__cpu_unload(be, m);
-        return DSTOK_E_NOMEM;
+        return dsx__no_memory(err);
     }
     if (m->vector != NULL) dsx__to_float(part->format, part->data, m->columns, m->vector);
     dsx__workers_run(cpu->workers, m->n_panels, pack_panel, m);
@@ -170,5 +175,13 @@ void dsx__cpu_unload(void *be, dsx__matrix *m) {
 
 uint64_t dsx__cpu_bytes(const dsx__matrix *m) {
     return sizeof *m + m->n_panels * (m->panel_bytes + m->n_groups * m->scale_bytes) +
-           (m->vector != NULL ? m->columns * sizeof *m->vector : 0);
+           (m->rows == 1 ? m->columns * sizeof *m->vector : 0);
+}
+
+uint64_t dsx__cpu_plan(const dsx__backend_options *options, const dsx__part *part, bool quantise) {
+    dsx__matrix m = {0};
+
+    (void)quantise;
+    lay_out(&m, part, options);
+    return dsx__cpu_bytes(&m);
 }
