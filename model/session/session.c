@@ -238,21 +238,57 @@ static void final_norm(dsx_session *s, const dsx__real *x, size_t n, dsx__real *
                  m->config.width);
 }
 
-/* One chunk, whose pages are there. logprobs (NULL: not wanted) of its tokens. */
-static void read_chunk(dsx_session *s, const uint32_t *ids, size_t n, double *logprobs) {
+/* What is wanted of each row; all NULL: nothing. */
+typedef struct wanted {
+    double *logprobs; /* of the tokens that are read */
+    dsx_logits_sink *sink;
+    void *context;
+    dsx__real *rows; /* for the sink: [ROWS][n_vocab] */
+    double *logits;  /* [n_vocab] */
+} wanted;
+
+enum { ROWS = 8 };
+
+/* Log-probabilities of a chunk's tokens: that of the first stood in the row before. */
+static void score_chunk(dsx_session *s, const uint32_t *ids, size_t n, double *logprobs) {
+    const dsx_model *m = s->model;
+
+    if (s->has_last)
+        m->ops->log_probs(m->be, m->head, s->last, 1, ids, logprobs, NULL);
+    else
+        logprobs[0] = NAN;
+    if (n > 1) m->ops->log_probs(m->be, m->head, s->work.h, n - 1, ids + 1, logprobs + 1, NULL);
+}
+
+/* Logits of a chunk's rows to the sink; false when it asked to stop. */
+static bool show_chunk(dsx_session *s, uint64_t from, size_t n, const wanted *w) {
+    const dsx_model *m = s->model;
+    size_t width = m->config.width, n_vocab = m->config.n_vocab;
+
+    for (size_t at = 0; at < n; at += ROWS) {
+        size_t rows = n - at < ROWS ? n - at : ROWS;
+
+        m->ops->linear(m->be, m->head, NULL, m->ops->at(s->work.h, at * width), rows, w->rows, false);
+        for (size_t i = 0; i < rows; i++) {
+            m->ops->read(m->be, m->ops->at(w->rows, i * n_vocab), n_vocab, w->logits);
+            if (w->sink(w->context, from + at + i, w->logits) != 0) return false;
+        }
+    }
+    return true;
+}
+
+/* One chunk, whose pages are there. */
+static dstok_status read_chunk(dsx_session *s, const uint32_t *ids, size_t n, const wanted *w) {
     const dsx_model *m = s->model;
     dsx__page_table pages = {s->data, s->packed, s->format, 1, s->n_recent};
     uint64_t from = s->length;
-    size_t width = m->config.width;
+    bool go_on = true;
 
-    if (logprobs != NULL && s->has_last) m->ops->log_probs(m->be, m->head, s->last, 1, ids, logprobs, NULL);
-    if (logprobs != NULL && !s->has_last) logprobs[0] = NAN;
     dsx__forward(&s->work, &pages, from, ids, n);
-    if (logprobs != NULL && n > 1) {
-        final_norm(s, s->work.x, n - 1, s->work.h);
-        m->ops->log_probs(m->be, m->head, s->work.h, n - 1, ids + 1, logprobs + 1, NULL);
-    }
-    final_norm(s, m->ops->at(s->work.x, (n - 1) * width), 1, s->last);
+    final_norm(s, s->work.x, n, s->work.h);
+    if (w->logprobs != NULL) score_chunk(s, ids, n, w->logprobs);
+    m->ops->copy(m->be, m->ops->at(s->work.h, (n - 1) * m->config.width), 1, m->config.width, 0, s->last, 0);
+    if (w->sink != NULL) go_on = show_chunk(s, from, n, w);
     s->has_last = true;
     memcpy(s->ids + from, ids, n * sizeof *ids);
     s->length = from + n;
@@ -260,6 +296,7 @@ static void read_chunk(dsx_session *s, const uint32_t *ids, size_t n, double *lo
         publish(s, from);
     else
         drop_reals(s, from);
+    return go_on ? DSTOK_OK : DSTOK_E_CANCELED;
 }
 
 static dstok_status check(const dsx_session *s, const uint32_t *ids, size_t n, dstok_error *err) {
@@ -274,35 +311,54 @@ static dstok_status check(const dsx_session *s, const uint32_t *ids, size_t n, d
     return DSTOK_OK;
 }
 
-static dstok_status read_all(dsx_session *s, const uint32_t *ids, size_t n, double *logprobs,
-                             dstok_error *err) {
+static dstok_status read_all(dsx_session *s, const uint32_t *ids, size_t n, wanted w, dstok_error *err) {
     dstok_status status = check(s, ids, n, err);
     size_t done = 0;
 
-    if (status != DSTOK_OK) return status;
-    if (logprobs == NULL && s->format == DSX__KV_REALS) done = reuse(s, ids, n);
-    while (done < n) {
+    if (status == DSTOK_OK && w.logprobs == NULL && w.sink == NULL && s->format == DSX__KV_REALS)
+        done = reuse(s, ids, n);
+    while (done < n && status == DSTOK_OK) {
         size_t part = n - done < s->chunk ? n - done : s->chunk;
 
         if (!room(s, part) || !room_for_packed(s, part)) {
             cut(s, s->length);
             return dsx__no_memory(err);
         }
-        read_chunk(s, ids + done, part, logprobs != NULL ? logprobs + done : NULL);
+        status = read_chunk(s, ids + done, part, &w);
+        if (w.logprobs != NULL) w.logprobs += part;
         done += part;
     }
-    return DSTOK_OK;
+    if (status == DSTOK_E_CANCELED)
+        return dsx__fail(err, status, DSTOK_NO_OFFSET, "the receiver of logits asked to stop");
+    return status;
 }
 
 dstok_status dsx_session_feed(dsx_session *s, const uint32_t *ids, size_t n, dstok_error *err) {
-    return read_all(s, ids, n, NULL, err);
+    return read_all(s, ids, n, (wanted){0}, err);
 }
 
 dstok_status dsx_session_score(dsx_session *s, const uint32_t *ids, size_t n, double *logprobs,
                                dstok_error *err) {
     if (logprobs == NULL && n > 0)
         return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session_score: logprobs is NULL");
-    return read_all(s, ids, n, logprobs, err);
+    return read_all(s, ids, n, (wanted){.logprobs = logprobs}, err);
+}
+
+dstok_status dsx_session_read(dsx_session *s, const uint32_t *ids, size_t n, dsx_logits_sink *sink,
+                              void *context, dstok_error *err) {
+    wanted w = {.sink = sink, .context = context};
+    dstok_status status;
+    size_t n_vocab;
+
+    if (s == NULL || sink == NULL)
+        return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session_read: an argument is NULL");
+    n_vocab = s->model->config.n_vocab;
+    w.rows = s->model->ops->alloc(s->model->be, ROWS * n_vocab);
+    w.logits = malloc(n_vocab * sizeof *w.logits);
+    status = w.rows != NULL && w.logits != NULL ? read_all(s, ids, n, w, err) : dsx__no_memory(err);
+    if (w.rows != NULL) s->model->ops->free(s->model->be, w.rows, ROWS * n_vocab);
+    free(w.logits);
+    return status;
 }
 
 uint64_t dsx_session_length(const dsx_session *s) {

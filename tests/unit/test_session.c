@@ -178,6 +178,49 @@ static void pages_are_found_again(const dsx_backend *backend) {
     dsx_model_free(m);
 }
 
+struct rows {
+    double logits[N][VOCAB];
+    uint64_t next, stop;
+};
+
+static int take(void *context, uint64_t position, const double *logits) {
+    struct rows *r = context;
+
+    CHECK_EQ(position, r->next);
+    memcpy(r->logits[r->next++], logits, sizeof r->logits[0]);
+    return r->next == r->stop;
+}
+
+static double log_prob(const double *logits, uint32_t id) {
+    double sum = 0;
+
+    for (int i = 0; i < VOCAB; i++) sum += exp(logits[i] - logits[id]);
+    return -log(sum);
+}
+
+/* Logits of every row: they tell the same as scores, and the last is what dsx_session_logits gives. */
+static void rows(const dsx_backend *backend) {
+    dsx_model *m = open_model(backend, 1, 0);
+    dsx_session *s = new_session(m, 100, 0);
+    struct rows *r = calloc(1, sizeof *r);
+    double want[N], logits[VOCAB];
+
+    if (r == NULL) exit(1);
+    score(m, 512, 0, N, want, logits);
+    CHECK_EQ(dsx_session_read(s, ids, N, take, r, NULL), DSTOK_OK);
+    CHECK_EQ(r->next, N);
+    for (int i = 1; i < N; i++) CHECK(fabs(log_prob(r->logits[i - 1], ids[i]) - want[i]) < 1e-5);
+    same(r->logits[N - 1], logits, VOCAB);
+    CHECK_EQ(dsx_session_truncate(s, 0, NULL), DSTOK_OK);
+    r->next = 0;
+    r->stop = 150;
+    CHECK_EQ(dsx_session_read(s, ids, N, take, r, NULL), DSTOK_E_CANCELED);
+    CHECK(r->next == 150 && dsx_session_length(s) == 200);
+    free(r);
+    dsx_session_free(s);
+    dsx_model_free(m);
+}
+
 static void limits(const dsx_backend *backend) {
     dsx_model_options o = DSX_MODEL_OPTIONS_INIT;
     dsx_plan_options po = DSX_PLAN_OPTIONS_INIT;
@@ -276,6 +319,7 @@ int main(void) {
         forks_and_cuts(backends[i]);
         pages_are_found_again(backends[i]);
         rounded_pages_cannot_come_back(backends[i]);
+        rows(backends[i]);
         limits(backends[i]);
     }
     sampling();

@@ -62,6 +62,17 @@ DSTOK_API DSTOK_NODISCARD dstok_status dsx_session_feed(dsx_session *session, co
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_session_score(dsx_session *session, const uint32_t *ids, size_t n,
                                                          double *logprobs, dstok_error *err);
 
+/** Takes the logits behind one token that was read, shape (n_vocab,): those of the token at position + 1. Non-zero: stop, the
+ *  call answers DSTOK_E_CANCELED. It must not call the session. */
+typedef int dsx_logits_sink(void *context, uint64_t position, const double *logits);
+
+/** Read n more tokens, and show the logits behind each of them.
+ *  Returns: as dsx_session_feed; E_CANCELED (tokens to the end of the chunk were read: dsx_session_length).
+ *  Cost: as feed, and one row of the head a token; memory for 9 rows of logits.   Since: 0.2 */
+DSTOK_API DSTOK_NODISCARD dstok_status dsx_session_read(dsx_session *session, const uint32_t *ids, size_t n,
+                                                        dsx_logits_sink *sink, void *context,
+                                                        dstok_error *err);
+
 /** Logits of the next token, shape (n_vocab,).
  *  Returns: DSTOK_OK; E_STATE (nothing was read yet); E_SPACE (cap < n_vocab).   Since: 0.2 */
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_session_logits(dsx_session *session, double *logits, size_t cap,
