@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The binary interface of libdstok.so against the recorded one: tests/abi/<machine>.abi (libabigail) holds symbols and
-types, tests/abi/constants.txt the numbers that programs have compiled in.
+"""The binary interfaces of libdstok.so and libdsx.so against the recorded ones: tests/abi/<machine>.abi and
+tests/abi/<machine>-dsx.abi (libabigail) hold symbols and types, tests/abi/constants.txt the numbers that programs have
+compiled in.
 
 usage: abi.py             compare: new symbols and numbers are fine; a lost one, or a changed type, call or number,
                           fails unless DSTOK_ABI_MAJOR was raised
        abi.py --refresh   record the interface of this source as the one to keep
 
-A copy of the library with debug information is built in DSTOK_BUILD/abi, without its vocabulary.
+A copy of the libraries with debug information is built in DSTOK_BUILD/abi, without the vocabulary.
 """
 import os
 import platform
@@ -19,9 +20,12 @@ import xml.etree.ElementTree
 
 from common import BUILD, ROOT, Failed, cache, check, finish, run, skip
 
-RECORD = ROOT / f"tests/abi/{platform.machine()}.abi"
+LIBRARIES = {  # where the interface is recorded, and its public headers
+    "dstok": (ROOT / f"tests/abi/{platform.machine()}.abi", ("tokenizer/include/dstok", "align/include/dstok")),
+    "dsx": (ROOT / f"tests/abi/{platform.machine()}-dsx.abi", ("model/include/dsx",)),
+}
 CONSTANTS = ROOT / "tests/abi/constants.txt"
-HEADERS = ("tokenizer/include/dstok", "align/include/dstok")
+HEADERS = [folder for _, folders in LIBRARIES.values() for folder in folders]
 
 
 def public_text():
@@ -31,8 +35,10 @@ def public_text():
 def constants():
     """The numbers of the public headers: those defined, and those of enumerations."""
     text = re.sub(r"/\*.*?\*/", "", public_text(), flags=re.S)
-    found = dict(re.findall(r"^#define +(DSTOK_\w+) +(\w[\w() ]*?|\(.*?\)) *$", text, re.M))
-    found.update(re.findall(r"^ +(DSTOK_\w+) *= *([^,\n]+?),? *$", text, re.M))
+    found = dict(re.findall(r"^#define +((?:DSTOK|DSX)_\w+) +(\w[\w() ]*?|\(.*?\)) *$", text, re.M))
+    for line in re.findall(r"^enum \{ (.*) \};$", text, re.M):
+        found.update(re.findall(r"(DS\w+) = (\w+)", line))
+    found.update(re.findall(r"^ +((?:DSTOK|DSX)_\w+) *= *([^,\n]+?),? *$", text, re.M))
     return {name: value for name, value in found.items()
             if not name.startswith(("DSTOK_VERSION_", "DSTOK_ABI_")) and not value.startswith("__")}
 
@@ -44,19 +50,19 @@ def check_constants():
         check(now.get(name) == value, f"{name} was {value}, is {now.get(name, 'gone')}: programs hold the old one")
 
 
-def library():
-    """Build the library with debug information; its real file."""
+def build():
+    """Build the libraries with debug information; their real files."""
     folder = BUILD / "abi-build"
     run("cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS=-gdwarf-4",
         "-DBUILD_SHARED_LIBS=ON", "-DDSTOK_BUILD_CLI=OFF", "-DDSTOK_BUILD_TESTS=OFF", "-DDSTOK_EMBED_VOCAB=OFF",
         "-DDSTOK_INSTALL=OFF")
-    run("cmake", "--build", folder, "--target", "dstok")
-    return (folder / "libdstok.so").resolve()
+    run("cmake", "--build", folder, "--target", *LIBRARIES)
+    return {name: (folder / f"lib{name}.so").resolve() for name in LIBRARIES}
 
 
-def describe(lib, out):
+def describe(name, lib, out):
     """Write the interface of a library: what the public headers show of it, and no place of this machine."""
-    headers = [word for folder in HEADERS for word in ("--headers-dir", ROOT / folder)]
+    headers = [word for folder in LIBRARIES[name][1] for word in ("--headers-dir", ROOT / folder)]
     run("abidw", *headers, "--drop-private-types", "--exported-interfaces-only", "--no-corpus-path",
         "--no-comp-dir-path", "--no-show-locs", "--no-elf-needed", "--out-file", out, lib)
     text = out.read_text()
@@ -64,7 +70,7 @@ def describe(lib, out):
 
 
 def abi_major(text):
-    return int(re.search(r"soname='libdstok\.so\.(\d+)'", text)[1])
+    return int(re.search(r"soname='lib\w+\.so\.(\d+)'", text)[1])
 
 
 def signature(types, key):
@@ -98,13 +104,13 @@ def may_grow(old, new):
     return "".join(f"[suppress_type]\n  name = {name}\n  type_kind = struct\n" for name in grown)
 
 
-def compare(have):
+def compare(record, have):
     """Whether the ABI number was raised; if not, nothing may be lost."""
-    old, new = abi_major(RECORD.read_text()), abi_major(have.read_text())
+    old, new = abi_major(record.read_text()), abi_major(have.read_text())
     rules = BUILD / "abi.ignore"
-    rules.write_text(may_grow(RECORD, have))
+    rules.write_text(may_grow(record, have))
     # Leaf changes: a structure passed over must not hide a change of one that it points to.
-    result = subprocess.run(["abidiff", "--leaf-changes-only", "--no-added-syms", "--suppressions", rules, RECORD,
+    result = subprocess.run(["abidiff", "--leaf-changes-only", "--no-added-syms", "--suppressions", rules, record,
                              have], capture_output=True, text=True)
     check(not result.returncode & 3, f"abidiff: code {result.returncode}: {result.stdout}{result.stderr}")
     if new > old:
@@ -128,17 +134,22 @@ def main():
     for tool in ("abidw", "abidiff"):
         if not shutil.which(tool):
             skip(f"{tool} is not there (Debian: abigail-tools)")
-    if sys.argv[1:]:
-        describe(library(), RECORD)
-        print(f"recorded: {RECORD.relative_to(ROOT)}")
-        return
-    if not RECORD.exists():
+    if not sys.argv[1:] and not all(record.exists() for record, _ in LIBRARIES.values()):
         skip(f"nothing is recorded for {platform.machine()}: tests/pkg/abi.py --refresh on such a machine")
-    have = BUILD / "abi.now"
-    describe(library(), have)
-    if not compare(have):
-        check_constants()
-    finish("abi")
+    was_raised = False
+    for name, lib in build().items():
+        record = LIBRARIES[name][0]
+        if sys.argv[1:]:
+            describe(name, lib, record)
+            print(f"recorded: {record.relative_to(ROOT)}")
+        else:
+            have = BUILD / f"abi-{name}.now"
+            describe(name, lib, have)
+            was_raised = compare(record, have) or was_raised
+    if not sys.argv[1:]:
+        if not was_raised:
+            check_constants()
+        finish("abi")
 
 
 if __name__ == "__main__":

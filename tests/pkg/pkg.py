@@ -21,6 +21,7 @@ VERSION, ABI = numbers()
 STRICT = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pthread"]
 # What libdstok may need: no C++, no CUDA, no model library.
 NEEDED = ("libc.so", "libpcre2-8.so", "libutf8proc.so", "libxxhash.so", "libm.so", "ld-linux", "libpthread.so")
+NEEDED_DSX = ("libc.so", "libdstok.so", "libjansson.so", "libm.so", "ld-linux", "libpthread.so")
 CLANG = next((name for name in ("clang", "clang-14") if shutil.which(name)), None)
 BAD_LINE = b"not \xff UTF-8"
 
@@ -38,12 +39,14 @@ class Place:
         self.lib = next(self.prefix.rglob("libdstok.*")).parent
         self.shared = (self.lib / "libdstok.so").exists()
         self.static = (self.lib / "libdstok.a").exists()
+        self.models = (self.prefix / "include/dsx").exists()  # DSTOK_BUILD_MODEL
         self.dstok = self.prefix / "bin/dstok"
         self.env = {k: v for k, v in os.environ.items() if k not in ("LD_LIBRARY_PATH", "CMAKE_PREFIX_PATH")}
         # the file was moved: its prefix is where it lies now
         self.pc = scratch / "pc"
         self.pc.mkdir()
-        (self.pc / "dstok.pc").write_text(self.pc_there.replace(f"prefix={first}\n", f"prefix={self.link()}\n"))
+        for pc in self.prefix.rglob("*.pc"):
+            (self.pc / pc.name).write_text(pc.read_text().replace(f"prefix={first}\n", f"prefix={self.link()}\n"))
 
     def link(self):
         """The prefix without blanks, which pkg-config's output would have to quote."""
@@ -52,9 +55,16 @@ class Place:
             link.symlink_to(self.prefix)
         return link
 
-    def pkg_config(self, *arguments):
+    def pkg_config(self, *arguments, name="dstok"):
         env = {**self.env, "PKG_CONFIG_PATH": f"{self.pc}:{os.environ.get('PKG_CONFIG_PATH', '')}"}
-        return text_of("pkg-config", *arguments, "dstok", env=env).split()
+        return text_of("pkg-config", *arguments, name, env=env).split()
+
+    def tiny_model(self):
+        """A model that tests/model writes, with its vocabulary."""
+        folder = self.scratch / "tiny/llama"
+        if not folder.exists():
+            run(sys.executable, ROOT / "tests/model/fixtures.py", folder.parent, "llama")
+        return folder
 
     def sample(self):
         """Lines in several scripts, one of them bad; and the ids that the program gives for the good ones."""
@@ -133,12 +143,24 @@ def try_jsonl(place, program, how):
 
 # ---- the checks
 
-def check_archive(archive):
+def try_next(place, program, how):
+    """The example for models, on a tiny one, against the program; a folder without a model is named."""
+    model = place.tiny_model()
+    said = json.loads(text_of(place.prefix / "bin/dsexplain", "logprobs", model, "-f", "-", "--json", "--top", "5", env=place.env,
+                              input=b"the end of the"))
+    lines = re.findall(rb"^(\d+)\t(-[\d.]+)\t", run(program, model, "the end of the", env=place.env).stdout, re.M)
+    check([(int(i), p.decode()) for i, p in lines] == [(i, f"{p:.4f}") for i, p in said["next"]],
+          f"{how}: next: {lines}, wanted {said['next']}")
+    result = run(program, place.scratch, "a", env=place.env, rc=1)
+    check(b"next: DSTOK_E_IO: " in result.stderr and b"config.json" in result.stderr, f"{how}: next: {result}")
+
+
+def check_archive(archive, least):
     """It holds plain code, which every compiler can link and none warns about: nothing that only one of them reads."""
     sections = re.findall(r"^ +\d+ (\.\S+) ", text_of("objdump", "-h", archive), re.M)
-    check(sections.count(".text") > 50, f"libdstok.a: objdump shows {sections.count('.text')} parts with code")
+    check(sections.count(".text") > least, f"{archive.name}: objdump shows {sections.count('.text')} parts with code")
     lto = [name for name in sections if name.startswith((".gnu.lto_", ".gnu.debuglto_", ".llvm"))]
-    check(not lto, f"libdstok.a holds {len(lto)} sections for optimising at link time, the first is {lto[:1]}")
+    check(not lto, f"{archive.name} holds {len(lto)} sections for optimising at link time, the first is {lto[:1]}")
 
 
 def installed(place):
@@ -154,7 +176,7 @@ def installed(place):
         text = path.read_text()
         check(str(BUILD) not in text and str(ROOT) not in text, f"{path.name} names the build or the source folder")
     if place.static:
-        check_archive(place.lib / "libdstok.a")
+        check_archive(place.lib / "libdstok.a", 50)
     if place.shared:
         real = (place.lib / "libdstok.so").resolve().name
         check(real == f"libdstok.so.{ABI}.{VERSION.split('.', 1)[1]}", f"the library is called {real}")
@@ -166,6 +188,41 @@ def installed(place):
         loaded = re.search(r"libdstok\S+ => (.*?) \(", text_of("ldd", place.dstok, env=place.env))
         check(loaded and pathlib.Path(loaded[1]).resolve().is_relative_to(place.prefix.resolve()),
               f"the program loads {loaded and loaded[1]}, not the library beside it")
+
+
+def models(place):
+    """libdsx and dsexplain: what was installed, and that they work by every route; the tokenizer alone knows nothing of them."""
+    if not place.models:
+        return print("SKIPPED libdsx: DSTOK_BUILD_MODEL is off in this build")
+    for name in ("bin/dsexplain", "share/man/man1/dsexplain.1", "share/doc/dstok/docs/examples/next.c"):
+        check((place.prefix / name).is_file(), f"{name} was not installed")
+    public = {p.name for p in (ROOT / "model/include/dsx").glob("*.h")}
+    have = {p.name for p in (place.prefix / "include/dsx").iterdir()}
+    check(public == have, f"headers of libdsx: {sorted(public ^ have)} on one side only")
+    check(text_of(place.prefix / "bin/dsexplain", "--version", env=place.env).split()[1] == VERSION, "dsexplain --version")
+    check("-ldsx" not in place.pkg_config("--libs") and "-ljansson" not in place.pkg_config("--static", "--libs"),
+          "dstok.pc names libdsx or its libraries")
+    if place.static:
+        check_archive(place.lib / "libdsx.a", 15)
+        words = place.pkg_config("--static", "--libs", name="dsx")
+        check({"-ldsx", "-ldstok", "-ljansson", "-lm"} <= set(words), f"pkg-config --static --libs dsx: {words}")
+        program = place.scratch / "next-static"
+        run("cc", *STRICT, "-static", EXAMPLES / "next.c", *place.pkg_config("--cflags", name="dsx"), *words, "-o", program)
+        check(not place.uses(program), f"pkg-config --static dsx: next needs {place.uses(program)}")
+        try_next(place, program, "pkg-config, static")
+    if place.shared:
+        real = (place.lib / "libdsx.so").resolve().name
+        check(real == f"libdsx.so.{ABI}.{VERSION.split('.', 1)[1]}", f"the library is called {real}")
+        check(f"SONAME               libdsx.so.{ABI}\n" in text_of("objdump", "-p", place.lib / "libdsx.so"), "SONAME of libdsx")
+        for name in place.uses(place.lib / "libdsx.so"):
+            check(name.startswith(NEEDED_DSX), f"libdsx needs {name}")
+        words = place.pkg_config("--libs", name="dsx")
+        check({"-ldsx", "-ldstok"} <= set(words) and "-ljansson" not in words, f"pkg-config --libs dsx: {words}")
+        program = place.scratch / "next-shared"
+        run("cc", *STRICT, EXAMPLES / "next.c", *place.pkg_config("--cflags", name="dsx"), *words, "-lm",
+            f"-Wl,-rpath,{place.lib}", "-o", program)
+        check(f"libdsx.so.{ABI}" in place.uses(program), "pkg-config: next does not use the shared libdsx")
+        try_next(place, program, "pkg-config, shared")
 
 
 def pkg_config(place):
@@ -210,6 +267,11 @@ def find_package(place):
         try_service(place, folder / "service", how)
         try_batch(place, folder / "batch", how)
         try_jsonl(place, folder / "jsonl", how)
+        check("libdsx" not in " ".join(uses) and "libjansson" not in " ".join(uses), f"{how}: the service needs {uses}")
+        check((folder / "next").exists() == place.models, f"{how}: component dsx")
+        if place.models:
+            check((f"libdsx.so.{ABI}" in place.uses(folder / "next")) != static, f"{how}: next needs {place.uses(folder / 'next')}")
+            try_next(place, folder / "next", how)
     nothing = place.scratch / "nothing"
     nothing.mkdir()
     (nothing / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.21)\nproject(nothing C)\n"
@@ -236,7 +298,9 @@ def find_package(place):
 def subdirectory(place):
     """add_subdirectory, in a parent with flags of its own: no tests, no install, no program, the parent unchanged."""
     folder = place.scratch / "subdir"
-    run("cmake", "-G", "Ninja", "-S", ROOT / "tests/pkg/subdir", "-B", folder, f"-DDSTOK_SOURCE={ROOT}", env=place.env)
+    configure = ("cmake", "-G", "Ninja", "-S", ROOT / "tests/pkg/subdir", "-B", folder, f"-DDSTOK_SOURCE={ROOT}")
+    run(*configure, env=place.env)
+    run(*configure, "-DDSTOK_BUILD_MODEL=ON", env=place.env)
     run("cmake", "--build", folder, "-j", "2")
     tests = text_of("ctest", "--test-dir", folder, "-N")
     check("Total Tests: 1\n" in tests, f"as a subfolder dstok has tests: {tests[-300:]}")
@@ -244,7 +308,10 @@ def subdirectory(place):
     files = [p.name for p in (place.scratch / "parent").rglob("*") if p.is_file()]
     check(files == ["service"], f"as a subfolder dstok installs {files}")
     check("libdstok" not in " ".join(place.uses(folder / "service")), "as a subfolder dstok is not static")
+    check("libjansson" not in " ".join(place.uses(folder / "service")), "the service needs what is for models alone")
     try_service(place, folder / "service", "add_subdirectory")
+    if place.models:
+        try_next(place, folder / "next", "add_subdirectory")
 
 
 def debian(place):
@@ -256,19 +323,21 @@ def debian(place):
     addresses = re.search(r"^Maintainer: .*<(.*)>$", control, re.M)[1], re.search(r"^ -- .*<(.*)>  ", changes, re.M)[1]
     check(len({address.endswith(".invalid") for address in addresses}) == 1,
           f"debian/: the packager's address is set in one place alone: control {addresses[0]}, changelog {addresses[1]}")
-    check(f"\nPackage: libdstok{ABI}\n" in control and f"libdstok{ABI} (= " in control,
-          f"debian/control has no libdstok{ABI}: the package is named after DSTOK_ABI_MAJOR")
-    check((ROOT / f"debian/libdstok{ABI}.install").exists(), f"debian/libdstok{ABI}.install is missing")
+    for name in ("dstok", "dsx"):
+        check(f"\nPackage: lib{name}{ABI}\n" in control and f"lib{name}{ABI} (= " in control,
+              f"debian/control has no lib{name}{ABI}: the package is named after DSTOK_ABI_MAJOR")
+        check((ROOT / f"debian/lib{name}{ABI}.install").exists(), f"debian/lib{name}{ABI}.install is missing")
     result = run(sys.executable, ROOT / "debian/make_symbols.py", "--check", rc=None)
     check(result.returncode == 0, result.stderr.decode())
     check(f"DSTOK_{ABI} {{" in (ROOT / "tokenizer/dstok.map").read_text(), "the node of dstok.map is not DSTOK_<abi>")
+    check(f"DSX_{ABI} {{" in (ROOT / "model/dsx.map").read_text(), "the node of dsx.map is not DSX_<abi>")
     install = (ROOT / "tools/cmake/install.cmake").read_text()
     for module in re.findall(r"lib\w[\w-]*", re.search(r'dstok_pc_needs "(.*?)"', install)[1]):
         check(f"={module}" in (ROOT / "tools/cmake/dstok-config.cmake.in").read_text(),
               f"dstok.pc needs {module}, dstok-config.cmake does not look for it")
 
 
-CHECKS = {"installed": installed, "debian": debian, "pkg_config": pkg_config, "find_package": find_package,
+CHECKS = {"installed": installed, "models": models, "debian": debian, "pkg_config": pkg_config, "find_package": find_package,
           "subdirectory": subdirectory}
 
 
