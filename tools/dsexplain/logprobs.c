@@ -10,10 +10,15 @@ struct run {
     struct ex_model m;
     struct ex_progress progress;
     struct cli_buf out;
-    double *logits; /* [n_vocab], and room for the order of ids; NULL without --top */
-    uint32_t *order;
     size_t top;
     uint64_t n_read;
+    /* with --top */
+    double *logits;      /* behind the last token */
+    uint32_t *order;     /* [top] */
+    const uint32_t *ids; /* that are being read: n_ids from position `first` on */
+    size_t n_ids;
+    uint64_t first;
+    int rc; /* of the output, from within a call of the library */
 };
 
 /* The k greatest of logits to the front of order, the greatest first; of equal ones the lower id. */
@@ -28,20 +33,17 @@ static void take_best(const double *logits, uint32_t *order, size_t n, size_t k)
     }
 }
 
-/* The likeliest next tokens. */
-static int put_top(struct run *r) {
-    dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
+/* The likeliest tokens; returns the log of the sum of all exp(logits). */
+static double put_top(struct run *r, const double *logits) {
     size_t n = r->m.info.n_vocab, i;
-    dstok_status status = dsx_session_logits(r->m.session, r->logits, n, &err);
     double sum = 0, log_sum;
 
-    if (status != DSTOK_OK) return ex_failed(r->m.path.p, status, &err);
-    take_best(r->logits, r->order, n, r->top);
-    for (i = 0; i < n; i++) sum += exp(r->logits[i] - r->logits[r->order[0]]);
-    log_sum = r->logits[r->order[0]] + log(sum);
+    take_best(logits, r->order, n, r->top);
+    for (i = 0; i < n; i++) sum += exp(logits[i] - logits[r->order[0]]);
+    log_sum = logits[r->order[0]] + log(sum);
     for (i = 0; i < r->top; i++) {
         uint32_t id = r->order[i];
-        double logprob = r->logits[id] - log_sum;
+        double logprob = logits[id] - log_sum;
 
         if (r->m.config->json) {
             cli_buf_printf(&r->out, "%s[%lu,%.17g]", i > 0 ? "," : "", (unsigned long)id, logprob);
@@ -50,7 +52,7 @@ static int put_top(struct run *r) {
             ex_piece(&r->out, &r->m, id);
         }
     }
-    return 0;
+    return log_sum;
 }
 
 /* A token and its log-probability; its alternatives follow with --top. */
@@ -71,27 +73,50 @@ static void put_token(struct run *r, uint32_t id, double logprob) {
     ex_piece(&r->out, &r->m, id);
 }
 
-/* With --top tokens go one by one: the alternatives of a token are what was likely before it was read. */
-static int one(struct run *r, uint32_t id) {
-    dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
-    struct cli_buf top = {0}, line = r->out;
-    double logprob;
-    dstok_status status;
-    int rc = 0;
+/* A token with its alternatives: what was likely before it was read. logits NULL: nothing was. */
+static void put_row(struct run *r, uint32_t id, const double *logits) {
+    struct cli_buf top, line = r->out;
+    double log_sum = 0;
 
-    r->out = top;
-    if (r->n_read > 0) rc = put_top(r);
+    memset(&r->out, 0, sizeof r->out);
+    if (logits != NULL) log_sum = put_top(r, logits);
     top = r->out;
     r->out = line;
-    status = dsx_session_score(r->m.session, &id, 1, &logprob, &err);
-    if (rc == 0 && status != DSTOK_OK) rc = ex_failed(r->m.path.p, status, &err);
-    put_token(r, id, logprob);
+    put_token(r, id, logits != NULL ? logits[id] - log_sum : NAN);
     cli_buf_text(&r->out, r->m.config->json ? ",\"top\":[" : "  | ");
     cli_buf_add(&r->out, top.p, top.n);
     cli_buf_text(&r->out, r->m.config->json ? "]}" : "\n");
     cli_buf_free(&top);
     r->n_read++;
-    return rc;
+}
+
+/* Logits behind a token are about the next one, or are kept until there is one. */
+static int take_logits(void *context, uint64_t position, const double *logits) {
+    struct run *r = context;
+    size_t next = (size_t)(position - r->first) + 1;
+
+    if (next == r->n_ids) {
+        memcpy(r->logits, logits, r->m.info.n_vocab * sizeof *logits);
+        return 0;
+    }
+    put_row(r, r->ids[next], logits);
+    r->rc = cli_out_buf(&r->out);
+    r->out.n = 0;
+    ex_progress_tell(&r->progress, "read", r->n_read, 0);
+    return r->rc;
+}
+
+static int with_top(struct run *r, const uint32_t *ids, size_t n) {
+    dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
+    dstok_status status;
+
+    r->ids = ids;
+    r->n_ids = n;
+    r->first = dsx_session_length(r->m.session);
+    put_row(r, ids[0], r->n_read > 0 ? r->logits : NULL);
+    status = dsx_session_read(r->m.session, ids, n, take_logits, r, &err);
+    if (r->rc) return r->rc;
+    return status == DSTOK_OK ? 0 : ex_failed(r->m.path.p, status, &err);
 }
 
 static int several(struct run *r, const uint32_t *ids, size_t n) {
@@ -113,8 +138,8 @@ static int read_all(struct run *r, const uint32_t *ids, size_t n) {
     int rc = 0;
 
     for (; n > 0 && rc == 0; ids += part, n -= part) {
-        part = r->top > 0 ? 1 : n < 512 ? n : 512;
-        rc = r->top > 0 ? one(r, *ids) : several(r, ids, part);
+        part = n < 512 ? n : 512;
+        rc = r->top > 0 ? with_top(r, ids, part) : several(r, ids, part);
         if (rc == 0) rc = cli_out_buf(&r->out);
         r->out.n = 0;
         ex_progress_tell(&r->progress, "read", r->n_read, 0);
@@ -144,18 +169,18 @@ static int read_list(struct run *r, const struct ex_config *c) {
 
 /* What would come behind the last token. */
 static int finish(struct run *r) {
-    int rc = 0, has_next = r->top > 0 && r->n_read > 0;
+    int has_next = r->top > 0 && r->n_read > 0;
 
     if (r->m.config->json) {
         cli_buf_text(&r->out, has_next ? "],\"next\":[" : "]");
-        if (has_next) rc = put_top(r);
+        if (has_next) (void)put_top(r, r->logits);
         cli_buf_text(&r->out, has_next ? "]}\n" : "}\n");
     } else if (has_next) {
         cli_buf_printf(&r->out, "%8llu     next                | ", (unsigned long long)r->n_read);
-        rc = put_top(r);
+        (void)put_top(r, r->logits);
         cli_buf_char(&r->out, '\n');
     }
-    return rc ? rc : cli_out_buf(&r->out);
+    return cli_out_buf(&r->out);
 }
 
 int ex_logprobs(const struct ex_config *c) {
