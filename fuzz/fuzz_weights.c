@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: checkpoints. The first byte says of what kind; safetensors have the length of config.json in two bytes, and
- * the text itself, before them. */
+/* Fuzz target: checkpoints. The first byte says of what kind; safetensors have the length of config.json in
+ * two bytes, and the text itself, before them. */
 #include "arch/names.h"
 #include "files/list.h"
 

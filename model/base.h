@@ -14,8 +14,8 @@
         if (try_status_ != DSTOK_OK) return try_status_;                                                     \
     } while (0)
 
-/* Fills *err (NULL allowed) and returns status, so that a failure is one statement. A text that is too long is cut at a
- * character border. offset may be DSTOK_NO_OFFSET. */
+/* Fills *err (NULL allowed) and returns status, so that a failure is one statement. A text that is too long
+ * is cut at a character border. offset may be DSTOK_NO_OFFSET. */
 dstok_status dsx__fail(dstok_error *err, dstok_status status, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

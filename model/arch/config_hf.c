@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* config.json of Hugging Face: what a key means depends on model_type, and so does the value of one that is missing. */
+/* config.json of Hugging Face: what a key means depends on model_type, and so does the value of one that is
+ * missing. */
 #include "arch/config.h"
 
 #include "base.h"
@@ -8,7 +9,8 @@
 #include <jansson.h>
 #include <string.h>
 
-/* ---- values: null is as good as missing. The first failure stays, and what is read after it does not matter. */
+/* ---- values: null is as good as missing. The first failure stays, and what is read after it does not
+ * matter. */
 
 typedef struct reader {
     const json_t *o;
@@ -271,7 +273,8 @@ static void read_deepseek(reader *r, dsx__config *c) {
     c->n_more_layers = whole(r, "num_nextn_predict_layers", 1);
 }
 
-/* norm_topk_prob: the model's first code does not scale what it normalises, later ones do, transformers does neither. */
+/* norm_topk_prob: the model's first code does not scale what it normalises, later ones do, transformers
+ * does neither. */
 static void read_deepseek_v2(reader *r, dsx__config *c) {
     const char *method = string(r, "topk_method", "greedy");
     dsx__quoted q;

@@ -216,7 +216,8 @@ static dstok_status check_shape(const search *s, const dsx__tensor *t, const dsx
                      want->name, dsx__shape_text(t, found), dsx__shape_text(want, expected));
 }
 
-/* The tensor of a role, which must have the shape of its row. What is stacked comes as one part, with all rows. */
+/* The tensor of a role, which must have the shape of its row. What is stacked comes as one part, with all
+ * rows. */
 static dstok_status take(search *s, dsx__role role, uint32_t layer, uint32_t expert, dsx__part *out) {
     const struct row *row = &rows[role];
     bool gguf = s->a->kind == DSX__GGUF;

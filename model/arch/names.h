@@ -55,7 +55,8 @@ typedef struct dsx__part {
     const uint8_t *data;
 } dsx__part;
 
-/* All parts of a model: one for the model, layers and experts of layers. NULL data: the model has no such part. */
+/* All parts of a model: one for the model, layers and experts of layers. NULL data: the model has no such
+ * part. */
 typedef struct dsx__parts {
     dsx__part embed, final_norm, head;
     struct dsx__layer_parts {
@@ -65,8 +66,9 @@ typedef struct dsx__parts {
     uint32_t n_layers;
 } dsx__parts;
 
-/* Finds every part, checks shapes, and that each tensor of the file is used once. E_FORMAT names the missing, extra or
- * misshaped tensor. Buffers that hold nothing learned (rotary frequencies) may be there and are passed over. */
+/* Finds every part, checks shapes, and that each tensor of the file is used once. E_FORMAT names the
+ * missing, extra or misshaped tensor. Buffers that hold nothing learned (rotary frequencies) may be there
+ * and are passed over. */
 dstok_status dsx__parts_find(const dsx__archive *a, dsx__parts *out, dstok_error *err);
 void dsx__parts_free(dsx__parts *p);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* GGUF, versions 2 and 3: keys with values, then what tensors there are, then their data. Every length is checked against
- * the file before it is used. */
+/* GGUF, versions 2 and 3: keys with values, then what tensors there are, then their data. Every length is
+ * checked against the file before it is used. */
 #include "files/gguf.h"
 
 #include "files/chat.h"

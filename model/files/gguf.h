@@ -45,8 +45,8 @@ uint64_t dsx__gguf_bits(const uint8_t *p, size_t size); /* little-endian, in any
 /* NULL: there is no such key. */
 const dsx__gguf_pair *dsx__gguf_find(const dsx__gguf *g, const char *key);
 
-/* ---- values, of any type that holds them; `missing` where there is no such key. What is of another type or does not fit
- * is noted in g->status; the first such report stays. */
+/* ---- values, of any type that holds them; `missing` where there is no such key. What is of another type
+ * or does not fit is noted in g->status; the first such report stays. */
 uint32_t dsx__gguf_whole(dsx__gguf *g, const char *key, uint32_t missing);
 double dsx__gguf_number(dsx__gguf *g, const char *key, double missing);
 bool dsx__gguf_flag(dsx__gguf *g, const char *key, bool missing);

@@ -168,8 +168,8 @@ static void read_heads(reader *r, dsx__config *c) {
     c->qk_norm = c->arch == DSX__QWEN3 || c->arch == DSX__QWEN3_MOE;
 }
 
-/* Newer files tell the size of heads apart from that of the latent, of which they speak as of one key; they keep K_B and V_B
- * in place of KV_B. */
+/* Newer files tell the size of heads apart from that of the latent, of which they speak as of one key; they
+ * keep K_B and V_B in place of KV_B. */
 static void read_latent(reader *r, dsx__config *c) {
     dsx__mla *m = &c->mla;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* .bin of llama2.c (first version): seven numbers, then float arrays in one order, each for all layers at once. */
+/* .bin of llama2.c (first version): seven numbers, then float arrays in one order, each for all layers at
+ * once. */
 #include "files/list.h"
 
 #include <inttypes.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* safetensors: eight bytes with the length of a JSON header, the header, the tensors without a hole between them. */
+/* safetensors: eight bytes with the length of a JSON header, the header, the tensors without a hole between
+ * them. */
 #include "files/list.h"
 
 #include <inttypes.h>

@@ -34,7 +34,8 @@ extern const dsx__format_info dsx__formats[DSX__N_FORMATS];
 
 #define DSX__MAX_DIMS 4
 
-/* shape[0] is the slowest axis: a matrix that maps k inputs to m outputs is [m][k], its rows lie in one piece. */
+/* shape[0] is the slowest axis: a matrix that maps k inputs to m outputs is [m][k], its rows lie in one
+ * piece. */
 typedef struct dsx__tensor {
     const char *name; /* NUL-terminated, lives as long as the archive */
     dsx__format format;

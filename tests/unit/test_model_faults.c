@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Readers of checkpoints under faults: every allocation failed once, every length cut, thousands of damaged files. */
+/* Readers of checkpoints under faults: every allocation failed once, every length cut, thousands of damaged
+ * files. */
 #include "checkpoint.h"
 #include "load_damage.h"
 

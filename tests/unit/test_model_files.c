@@ -272,7 +272,7 @@ static void check_place(const read_file *r, const char *name, uint64_t rows, uin
     CHECK(t != NULL);
     if (t == NULL) return;
     CHECK(t->format == DSX__F32 && t->n_bytes == rows * columns * 4 && t->n_dims == (rows > 1 ? 2 : 1));
-    CHECK(t->data[0] + 256 * t->data[1] == place);
+    CHECK_EQ(t->data[0] + 256 * t->data[1], place);
 }
 
 static void test_llama2c(void) {

@@ -247,7 +247,8 @@ static void test_tensors_refused(void) {
     refuse_tensors("token_embd.weight F32 32\n", DSTOK_E_FORMAT, "with a row for each token");
 }
 
-/* The places where the last tensor info of a file with one tensor "x" of shape [4] stands: offset, type, axis, and so on. */
+/* The places where the last tensor info of a file with one tensor "x" of shape [4] stands: offset, type,
+ * axis, and so on. */
 static void test_places_refused(void) {
     static const struct {
         size_t back; /* from the end of the infos */
