@@ -42,8 +42,7 @@ typedef struct dsx__rope {
     double attention_factor;     /* yarn; 0: from factor and the two above */
     uint32_t original_context;   /* llama3, yarn, dynamic */
     bool interleaved; /* pairs are (2i, 2i+1), not (i, i + dims/2): GGUF llama, llama2.c, DeepSeek */
-    const float *
-        factors; /* GGUF: [dims / 2], the frequency of each pair is divided by its own; NULL: none. The archive's */
+    const float *factors; /* GGUF: [dims / 2] divisors of the frequencies, kept by the archive; NULL: none */
 } dsx__rope;
 
 typedef enum dsx__gate { DSX__GATE_SOFTMAX, DSX__GATE_SIGMOID } dsx__gate;
