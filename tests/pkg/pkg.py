@@ -298,9 +298,9 @@ def find_package(place):
 def subdirectory(place):
     """add_subdirectory, in a parent with flags of its own: no tests, no install, no program, the parent unchanged."""
     folder = place.scratch / "subdir"
-    configure = ("cmake", "-G", "Ninja", "-S", ROOT / "tests/pkg/subdir", "-B", folder, f"-DDSTOK_SOURCE={ROOT}")
-    run(*configure, env=place.env)
-    run(*configure, "-DDSTOK_BUILD_MODEL=ON", env=place.env)
+    configure = ("cmake", "-G", "Ninja", "-S", ROOT / "tests/pkg/subdir", f"-DDSTOK_SOURCE={ROOT}")
+    run(*configure, "-B", place.scratch / "without", env=place.env)
+    run(*configure, "-B", folder, "-DDSTOK_BUILD_MODEL=ON", env=place.env)
     run("cmake", "--build", folder, "-j", "2")
     tests = text_of("ctest", "--test-dir", folder, "-N")
     check("Total Tests: 1\n" in tests, f"as a subfolder dstok has tests: {tests[-300:]}")

@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: MIT
+"""dsexplain: verbs, options, messages and exit codes, on a tiny model that tests/model writes."""
+import json
+import math
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from common import CliTest, DSTOK, ROOT
+
+PROGRAM = pathlib.Path(DSTOK).resolve().parent / "dsexplain"
+CHATML = ("{% for message in messages %}{% if loop.first %}{{ '<|im_start|>system\nYou help.<|im_end|>\n' }}{% endif %}"
+          "{{'<|im_start|>' + message['role']}}{% endfor %}")
+QWEN = ("{%- if tools %}{{- '<|im_start|>system\\n' }}{{- 'You are made up.' }}{%- else %}"
+        "{{- '<|im_start|>system\\nYou are Q.<|im_end|>\\n' }}{%- endif %}")
+LLAMA = "{{ '<|start_header_id|>' + message['role'] + '<|end_header_id|>' }}"
+LLAMA31 = LLAMA + "{{- 'Cutting Knowledge Date: December 2023' }}"
+DEEPSEEK = "{{'<\uff5cUser\uff5c>'}}{{'<\uff5cAssistant\uff5c><think>\\n'}}"
+
+
+@unittest.skipUnless(PROGRAM.exists(), "this build has no dsexplain")
+class Dsexplain(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.models = pathlib.Path(tempfile.mkdtemp(prefix="dstok-models-"))
+        cls.addClassCleanup(shutil.rmtree, cls.models, True)
+        subprocess.run([sys.executable, ROOT / "tests/model/fixtures.py", cls.models, "llama"], check=True,
+                       stdout=subprocess.DEVNULL)
+        cls.model = cls.models / "llama"
+
+    def raw(self, *arguments, stdin=b"", env=None):
+        return subprocess.run([PROGRAM, *map(str, arguments)], input=stdin.encode() if isinstance(stdin, str) else stdin,
+                              capture_output=True, cwd=self.dir, env={**self.env, **(env or {})}, timeout=120)
+
+    def out(self, verb, *arguments, **more):
+        result = self.raw(verb, self.model, *arguments, **more)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        return result.stdout.decode(errors="replace")
+
+    def json(self, verb, *arguments, **more):
+        return json.loads(self.out(verb, *arguments, "--json", **more))
+
+    def fails(self, rc, pattern, *arguments, **more):
+        result = self.raw(*arguments, **more)
+        message = result.stderr.decode()
+        self.assertEqual((result.returncode, result.stdout), (rc, b""), message)
+        self.assertRegex(message, pattern)
+        self.assertTrue(message.startswith("dsexplain: ") and message.count("\n") == 1, message)
+
+    def copy(self, **files):
+        """The model with other files in its folder."""
+        folder = self.dir / "copy"
+        shutil.rmtree(folder, True)
+        shutil.copytree(self.model, folder)
+        for name, text in files.items():
+            (folder / (name.replace("__", "."))).write_text(text)
+        return folder
+
+
+class Use(Dsexplain):
+    def test_help_and_version(self):
+        self.assertRegex(self.raw("--version").stdout.decode(), r"^dsexplain \d+\.\d+\.\d+\n$")
+        general = self.raw("--help").stdout.decode()
+        for verb in ("info", "generate", "ppl", "logprobs", "plan"):
+            self.assertIn(f"\n  {verb} ", general)
+            text = self.raw("help", verb).stdout.decode()
+            self.assertTrue(text.startswith(f"usage: dsexplain {verb} MODEL"), text)
+            self.assertEqual(text, self.raw(verb, "--help").stdout.decode())
+        self.assertEqual(self.raw().returncode, 2)
+
+    def test_wrong_use(self):
+        m = self.model
+        for pattern, *arguments in (
+                ("did you mean generate", "generat"), ("verbs of this version are info, generate", "encode"),
+                ("which model", "info"), ("2 inputs, info takes 1", "info", m, m), ("which text", "ppl", m),
+                ("give one of -p TEXT and -f FILE", "generate", m), ("give one of -p", "generate", m, "-p", "a", "-f", "b"),
+                ("prompt is given with -p", "generate", m, "the"), ("give one of --ids FILE and -f", "logprobs", m),
+                ("--temperature hot: is not a number", "generate", m, "-p", "a", "-t", "hot"),
+                ("--top-p 2: is out of its range", "generate", m, "-p", "a", "-t", "1", "--top-p", "2"),
+                ("give a --temperature", "generate", m, "-p", "a", "--seed", "3"),
+                ("--group must be 32, 64 or 128", "info", m, "--weights", "w8", "--group", "48"),
+                ("--group is for --weights w8 and w4", "info", m, "--group", "32"),
+                ("--kv-recent is for", "ppl", m, "x", "--kv-recent", "64"), ("--chunk must be", "ppl", m, "x", "--chunk", "70000"),
+                ("did you mean --temperature", "generate", m, "--temperatur", "1"),
+                ("--target is not in this version", "generate", m, "--target", "x"),
+                ("--top is not an option of ppl", "ppl", m, "x", "--top", "3"),
+                ("--max-memory 1Q: is not a whole", "info", m, "--max-memory", "1Q"),
+                ('"h9" is not one of all, a100', "plan", m, "--gpu", "h9"),
+                ("--stop : must not be empty", "generate", m, "-p", "a", "--stop", "")):
+            self.fails(2, pattern, *arguments)
+
+    def test_models_that_are_not_there(self):
+        self.fails(2, "No such file.*no model has this name .present: none.*tools/get-model", "info", "nothing")
+        self.fails(2, "cannot open a/b: No such file", "info", "a/b")
+        self.fails(2, "the name is empty", "info", "")
+        self.fails(2, "does not come from standard input", "info", "-")
+        (self.dir / "empty").mkdir()
+        self.fails(2, "holds no config.json, no .gguf and no .bin", "info", "empty")
+        self.fails(2, "text.bin: ", "info", self.write("text.bin", "this is no model"))
+        self.fails(2, "other.txt: byte 0: this is no GGUF file", "info", self.write("other.txt", "this is no model"))
+        self.fails(2, "config.json: ", "info", self.copy(config__json="{"))
+
+    def test_names(self):
+        home = self.dir / "data/dstok/model"
+        shutil.copytree(self.model, home / "tiny")
+        (home / "one").mkdir()
+        shutil.copy(self.models / "llama.gguf", home / "one")
+        env = {"XDG_DATA_HOME": str(self.dir / "data")}
+        for name in ("tiny", "one"):
+            result = self.raw("info", name, "--json", env=env)
+            self.assertEqual(json.loads(result.stdout)["architecture"], "llama", result.stderr)
+        self.fails(2, "present: one, tiny", "info", "two", env=env)
+        shutil.copy(self.models / "llama.gguf", home / "one/b.gguf")
+        self.fails(2, "holds several models", "info", "one", env=env)
+
+    def test_limits(self):
+        self.fails(2, "bytes", "info", self.model, "--max-memory", "1K")
+        self.json("info", "--max-memory", "1G")
+        self.fails(2, "longer than the session", "generate", self.model, "-p", "the the the", "--context", "2")
+
+
+class Info(Dsexplain):
+    def test_words(self):
+        text = self.out("info")
+        for line in ("architecture llama", "layers       2, 32 wide", "attention    4 heads of 8, 2 for keys and values",
+                     "context      512 tokens", "ids          263", "vocabulary   tokenizer.json, 263 tokens",
+                     "end          262 '</s>'", "chat         no template"):
+            self.assertIn(line + "\n", text)
+
+    def test_json(self):
+        info = self.json("info")
+        self.assertEqual([info[key] for key in ("architecture", "layers", "width", "heads", "kv_heads", "head_dim", "context", "bos",
+                                                "eos", "chat", "tied_head")],
+                         ["llama", 2, 32, 4, 2, 8, 512, 261, [262], None, False])
+        self.assertEqual(info["kv_bytes_per_token"], 2 * 2 * 8 * 2 * 4)
+        double = self.json("info", "--backend", "float64")
+        self.assertEqual((double["backend"], double["kv_bytes_per_token"]), ("float64", 2 * info["kv_bytes_per_token"]))
+
+    def test_warnings(self):
+        result = self.raw("info", self.models / "llama.bin", "--json")
+        self.assertIn("no vocabulary beside it", " ".join(json.loads(result.stdout)["warnings"]))
+        folder = self.copy(chat_template__jinja="{{ unheard_of }}")
+        info = json.loads(self.raw("info", folder, "--json").stdout)
+        self.assertEqual(info["chat"], "unknown")
+        self.assertIn("generate needs --chat off", " ".join(info["warnings"]))
+
+    def test_chat_families(self):
+        for template, name in ((CHATML, "ChatML"), (LLAMA, "Llama 3"), (DEEPSEEK, "DeepSeek"),
+                               (CHATML + "{{ strftime_now('%d') }}", "unknown")):
+            for files in ({"chat_template__jinja": template},
+                          {"tokenizer_config__json": json.dumps({"chat_template": template})},
+                          {"tokenizer_config__json": json.dumps({"chat_template": [
+                              {"name": "tool_use", "template": "x"}, {"name": "default", "template": template}]})}):
+                self.assertEqual(json.loads(self.raw("info", self.copy(**files), "--json").stdout)["chat"], name)
+
+
+class Generate(Dsexplain):
+    def ids(self, *arguments, model=None):
+        result = self.raw("generate", model or self.model, "--json", *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        return json.loads(result.stdout)
+
+    def test_greedy_is_the_likeliest(self):
+        made = self.ids("-p", "the end", "-n", 6)
+        self.assertEqual((len(made["ids"]), made["stop"]), (6, "tokens"))
+        prompt = [p["id"] for p in self.json("logprobs", "-f", "-", stdin="the end")["positions"]]
+        self.assertEqual(made["prompt_tokens"], len(prompt))
+        rows = self.json("logprobs", "--ids", "-", "--top", 1, stdin=" ".join(map(str, prompt + made["ids"])))["positions"]
+        self.assertEqual([row["top"][0][0] for row in rows[len(prompt):]], made["ids"])
+        self.assertEqual(self.ids("-f", self.write("prompt", "the end"), "-n", 6), made)
+
+    def test_same_whatever_the_threads(self):
+        made = self.ids("-p", "the end", "-n", 12, "-j", 1)
+        for more in (["-j", 3], ["--chunk", 1], ["-j", 2, "--chunk", 7]):
+            self.assertEqual(self.ids("-p", "the end", "-n", 12, *more), made)
+
+    def test_drawing(self):
+        draw = ["-p", "the", "-n", 12, "-t", "1.5"]
+        one = self.ids(*draw, "--seed", 1)
+        self.assertEqual(self.ids(*draw, "--seed", 1), one)
+        self.assertNotEqual(self.ids(*draw, "--seed", 2), one)
+        self.assertEqual(self.ids(*draw, "--seed", 0), self.ids(*draw))
+        self.assertEqual(self.ids(*draw, "--seed", 2, "--top-k", 1), self.ids("-p", "the", "-n", 12))
+        self.assertEqual(self.ids(*draw, "--seed", 2, "--top-p", "1e-9"), self.ids("-p", "the", "-n", 12))
+
+    def test_text_is_the_decoded_ids(self):
+        for seed in range(1, 9):
+            arguments = ["-p", "the", "-n", 20, "-t", "2", "--seed", seed]
+            made, shown = self.ids(*arguments), self.raw("generate", self.model, *arguments).stdout
+            ids = " ".join(map(str, made["ids"]))
+            want = subprocess.run([DSTOK, "decode", "-v", self.model, "--skip-special"], input=ids.encode(), capture_output=True).stdout
+            self.assertEqual(shown.removesuffix(b"\n"), want.removesuffix(b"\n"))
+            self.assertEqual(made["text"], want.decode(errors="replace"))
+
+    def test_stop_strings(self):
+        whole = self.ids("-p", "the", "-n", 20, "-t", "2", "--seed", 5)["text"]
+        cut = next(i for i in range(4, len(whole)) if whole[i:i + 2].isascii() and whole.index(whole[i:i + 2]) == i)
+        stop = whole[cut:cut + 2].replace("\\", "\\\\")
+        made = self.ids("-p", "the", "-n", 20, "-t", "2", "--seed", 5, "--stop", stop, "--stop", "never")
+        self.assertEqual((made["text"], made["stop"]), (whole[:cut], "string"))
+        shown = self.out("generate", "-p", "the", "-n", 20, "-t", "2", "--seed", 5, "--stop", stop)
+        self.assertEqual(shown.rstrip("\n"), made["text"].rstrip("\n"))
+
+    def test_end(self):
+        """A token that ends a text ends the answer, and is not part of it."""
+        config = json.loads((self.model / "config.json").read_text())
+        first = self.ids("-p", "the end", "-n", 3)["ids"]
+        config["eos_token_id"] = first[2]
+        made = self.ids("-p", "the end", "-n", 9, model=self.copy(config__json=json.dumps(config)))
+        self.assertEqual((made["ids"], made["stop"]), (first[:first.index(first[2])], "eos"))
+
+    def test_context_ends(self):
+        made = self.ids("-p", "the end", "-n", 100, "--context", 16)
+        self.assertEqual((made["prompt_tokens"] + len(made["ids"]), made["stop"]), (17, "context"))
+
+    def test_chat(self):
+        user = "a <b> </s>"
+        for template, prompt in (
+                (CHATML, f"<|im_start|>system\nYou help.<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n"),
+                (QWEN, f"<|im_start|>system\nYou are Q.<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n"),
+                ("{{ '<|im_start|>' }}", f"<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n"),
+                (LLAMA, "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\n" + user +
+                 "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"),
+                (LLAMA31, "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nCutting Knowledge Date: December 2023\n"
+                 "Today Date: 26 Jul 2024\n\n<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n" + user +
+                 "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"),
+                (DEEPSEEK, f"<\uff5cbegin\u2581of\u2581sentence\uff5c><\uff5cUser\uff5c>{user}<\uff5cAssistant\uff5c><think>\n")):
+            folder = self.copy(chat_template__jinja=template)
+            made = self.ids("-p", user, "-n", 5, model=folder)
+            self.assertEqual(made, self.ids("-p", prompt, "-n", 5, "--chat", "off", model=folder), template)
+            self.assertNotEqual(made, self.ids("-p", user, "-n", 5, "--chat", "off", model=folder))
+        folder = self.copy(chat_template__jinja="{{ unheard_of }}")
+        self.fails(2, "its chat template is not of a kind known here.*--chat off", "generate", folder, "-p", "a")
+        self.assertEqual(self.ids("-p", user, "--chat", "off", "-n", 3, model=folder), self.ids("-p", user, "-n", 3))
+
+    def test_control_tokens_in_a_prompt_stay_text(self):
+        plain, parsed = (self.ids("-p", "a</s>", "-n", 1, "--special", mode)["prompt_tokens"] for mode in ("safe", "parse"))
+        self.assertEqual((plain, parsed), (5, 2))
+
+    def test_prompts_that_cannot_be(self):
+        self.fails(2, "the prompt is empty.*--bos on", "generate", self.model, "-p", "")
+        self.assertEqual(self.ids("-p", "", "--bos", "on", "-n", 2)["prompt_tokens"], 1)
+        self.fails(1, "the prompt: byte 1: ", "generate", self.model, "-f", self.write("bad", b"a\xff"))
+        self.fails(2, "cannot open absent: ", "generate", self.model, "-f", "absent")
+
+    def test_progress(self):
+        result = self.raw("generate", self.model, "-p", "the", "-n", 3, "--progress", "json")
+        lines = [json.loads(line) for line in result.stderr.splitlines()]
+        self.assertEqual([(line["what"], line["tokens"]) for line in lines][::len(lines) - 1], [("read", 1 + 1), ("generated", 3)])
+
+
+class Texts(Dsexplain):
+    TEXT = "the quick brown fox jumps over the lazy dog, and then there is the end of it. " * 3
+
+    def test_ppl_is_the_sum(self):
+        path = self.write("text", self.TEXT)
+        ppl, rows = self.json("ppl", path), self.json("logprobs", "-f", path)["positions"]
+        self.assertEqual((ppl["tokens"], rows[0]["logprob"]), (len(rows) - 1, None))
+        self.assertAlmostEqual(ppl["nll"], -sum(row["logprob"] for row in rows[1:]), delta=1e-9)
+        self.assertAlmostEqual(ppl["ppl"], math.exp(ppl["nll"] / ppl["tokens"]), delta=1e-9)
+        self.assertEqual(self.json("ppl", "-", stdin=self.TEXT), ppl)
+        self.assertIn(f"tokens      {ppl['tokens']}\n", self.out("ppl", path))
+        with_bos = self.json("ppl", path, "--bos", "on")
+        self.assertEqual(with_bos["tokens"], len(rows))
+
+    def test_windows(self):
+        """The later half of a window begins the next one, and is not counted again."""
+        ids = [row["id"] for row in self.json("logprobs", "-f", "-", stdin=self.TEXT)["positions"]]
+        nll = 0
+        for begin in range(0, len(ids), 32):
+            part = ids[max(begin - 32, 0):begin + 32]
+            if begin == 32:
+                part = ids[0:64]
+            rows = self.json("logprobs", "--ids", "-", stdin=" ".join(map(str, part)))["positions"]
+            nll -= sum(row["logprob"] for row in rows[-(len(ids[begin:begin + 32])):] if row["logprob"] is not None)
+        have = self.json("ppl", "-", "--context", 64, stdin=self.TEXT)
+        self.assertEqual(have["tokens"], len(ids) - 1)
+        self.assertAlmostEqual(have["nll"], nll, delta=1e-4)
+        self.assertNotAlmostEqual(have["nll"], self.json("ppl", "-", stdin=self.TEXT)["nll"], delta=1e-4)
+
+    def test_top(self):
+        plain = self.json("logprobs", "-f", "-", stdin=self.TEXT)["positions"]
+        answer = self.json("logprobs", "-f", "-", "--top", 263, stdin=self.TEXT)
+        for row, best in zip(plain[1:], answer["positions"][1:]):
+            self.assertEqual(best["id"], row["id"])
+            self.assertAlmostEqual(best["logprob"], row["logprob"], delta=1e-5)
+            self.assertAlmostEqual(dict(map(tuple, best["top"]))[row["id"]], best["logprob"], delta=1e-9)
+            self.assertAlmostEqual(sum(math.exp(p) for _, p in best["top"]), 1, delta=1e-9)
+            self.assertEqual([p for _, p in best["top"]], sorted((p for _, p in best["top"]), reverse=True))
+        self.assertEqual((answer["positions"][0]["top"], len(answer["next"])), ([], 263))
+
+    def test_words(self):
+        lines = self.out("logprobs", "-f", "-", "--top", 2, stdin="the\n\xe9 end").splitlines()
+        self.assertRegex(lines[0], r"^ +0 +\d+ +-  't'  \| $")
+        self.assertTrue(any("'\\n'" in line for line in lines) and any("\\xC3" in line for line in lines), lines)
+        self.assertRegex(lines[-1], r"^ +\d+ +next +\| -\d")
+
+    def test_ids(self):
+        want = self.json("logprobs", "--ids", "-", stdin="5 6 7")
+        for text in ("5,6,7", "[5, 6,\n7]\n", " 5\t6\r\n7"):
+            self.assertEqual(self.json("logprobs", "--ids", "-", stdin=text), want)
+        self.assertEqual(self.json("logprobs", "--ids", "-", stdin=""), {"positions": []})
+        bin_model = self.raw("logprobs", self.models / "llama.bin", "--ids", "-", "--json", stdin="5 6 7")
+        self.assertEqual(len(json.loads(bin_model.stdout)["positions"]), 3, bin_model.stderr)  # no vocabulary is needed
+        self.fails_ids("standard input:2: number 3: \"x\" is not a whole number", "5 6\nx")
+        self.fails_ids("number 1: \"263\" is not below the size", "263")
+        self.fails_ids("a NUL stands there", "5\0")
+
+    def fails_ids(self, pattern, text):
+        result = self.raw("logprobs", self.model, "--ids", "-", stdin=text)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr.decode(), pattern)
+
+    def test_bad_texts(self):
+        self.fails(1, "standard input: byte 2: ", "ppl", self.model, "-", stdin=b"ab\xff")
+        self.fails(1, "at least two tokens", "ppl", self.model, "-", stdin="a")
+        self.fails(2, "cannot open absent", "ppl", self.model, "absent")
+        self.fails(2, "holds no vocabulary; name one with -v", "ppl", self.models / "llama.bin", "-", stdin="ab")
+        self.fails(2, "has .* ids, the model 263: it is not the model's", "ppl", self.model, "-", "-v", self.vocab, stdin="ab")
+
+    def test_ways_to_compute(self):
+        """Other numbers, but near: a way that nothing listens to would give the same."""
+        exact = self.json("ppl", "-", "--backend", "float64", stdin=self.TEXT)["nll"]
+        seen = {exact}
+        for way, far in ((["--weights", "f32"], 1e-3), (["--kv", "int8", "--kv-recent", "64"], 5)):
+            nll = self.json("ppl", "-", *way, stdin=self.TEXT * 3 if "--kv" in way else self.TEXT)["nll"]
+            if "--kv" in way:
+                nll -= self.json("ppl", "-", stdin=self.TEXT * 3)["nll"] - exact
+            self.assertLess(abs(nll - exact), far, way)
+            self.assertNotIn(nll, seen, way)
+            seen.add(nll)
+        for way in (["-j", 1], ["-j", 3], ["--chunk", "5"]):
+            self.assertEqual(self.json("ppl", "-", *way, stdin=self.TEXT), self.json("ppl", "-", stdin=self.TEXT), way)
+
+
+class Plan(Dsexplain):
+    def test_rows(self):
+        plan = self.json("plan", "--context", "2K", "--max-memory", "1M")
+        self.assertEqual((plan["context"], plan["limit_bytes"], plan["gpus"]), (2048, 1 << 20, []))
+        self.assertEqual([(row["weights"], row["kv"]) for row in plan["cpu"]],
+                         [(w, k) for w in ("file", "f32", "w8", "w4", "fp8") for k in ("float", "int8")])
+        for row in plan["cpu"]:
+            self.assertEqual(row["total_bytes"], row["weight_bytes"] + row["kv_bytes"] + row["work_bytes"])
+            self.assertEqual(row["fits"], row["total_bytes"] <= 1 << 20)
+        info = self.json("info")
+        self.assertEqual(plan["cpu"][0]["kv_bytes"], 2048 * info["kv_bytes_per_token"])
+        self.assertEqual(plan["cpu"][0]["weight_bytes"], info["weight_bytes"])
+        three = self.json("plan", "--context", "2K", "--sessions", 3, "--kv", "float", "--weights", "file")["cpu"]
+        self.assertEqual([row["kv_bytes"] for row in three], [3 * plan["cpu"][0]["kv_bytes"]])
+
+    def test_gpu(self):
+        gpus = self.json("plan", "--gpu", "all")["gpus"]
+        self.assertIn("h200", [gpu["name"] for gpu in gpus])
+        choices = self.json("plan", "--gpu", "h200")["gpus"][0]["choices"]
+        keys = [(c["memory_bytes"], c["step_s"], -c["tokens_per_s"]) for c in choices]
+        for choice, key in zip(choices, keys):
+            beaten = any(all(a <= b for a, b in zip(other, key)) and other != key for other in keys)
+            self.assertEqual(choice["best"], not beaten, choice)
+        text = self.out("plan", "--gpu", "h200", "--context", "128K")
+        self.assertIn("131072 tokens", text)
+        self.assertRegex(text, r"\nh200: 141.0 GB at 4.8 TB/s")
+        self.assertRegex(text, r"\nint4 +int8 +1 .* \*\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
