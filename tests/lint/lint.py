@@ -40,7 +40,7 @@ LAYERS = {  # a file under the key may include files under the values; public he
     "tokenizer": ("tokenizer", "simd", "align", "data"),
     "tools": ("tools",),
 }
-PUBLIC = {"tokenizer/include/dstok": ("version.h", "base.h", "tokenizer.h", "batch.h", "chunker.h", "jsonl.h", "trainer.h", "dstok.h"),
+PUBLIC = {"tokenizer/include/dstok": ("version.h", "base.h", "tokenizer.h", "batch.h", "chunker.h", "jsonl.h", "stream.h", "trainer.h", "dstok.h"),
           "align/include/dstok": ("align.h", "map.h", "trace.h")}
 EXTERNAL = {  # library headers, by the folder that may use them
     "pcre2.h": ("tokenizer/pretok",), "utf8proc.h": ("tokenizer/text",), "xxhash.h": ("tokenizer/base",),

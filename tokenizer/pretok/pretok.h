@@ -110,6 +110,28 @@ typedef struct dstok__pretok_scratch dstok__pretok_scratch;
 dstok_status dstok__pretok_scratch_new(const dstok_alloc *al, dstok__pretok_scratch **out);
 void dstok__pretok_scratch_free(dstok__pretok_scratch *s); /* NULL allowed */
 dstok__regex_scratch *dstok__pretok_scratch_regex(dstok__pretok_scratch *s);
+/* Whether texts end in the midst of a longer one. Then a run leaves out the pretokens at the end which what follows may
+ * change; closing it returns where these begin, the length of the text where there are none. Not for families; a run
+ * that gives nothing may be for want of text, or because such steps are not sure of anything (steps.c). */
+size_t dstok__pretok_scratch_open(dstok__pretok_scratch *s, bool is_open);
+
+/* Does the next pretoken (the one that is given out) begin what the first step that cuts cut off? Asked once for each, in
+ * an open text: only from there on may the rest of it be run by itself. */
+bool dstok__pretok_scratch_begins(dstok__pretok_scratch *s);
+
+/* How the rest of a text that was run in parts is told that it goes on: by no_prefix where the steps that put something
+ * before a piece stand before the first one that cuts (BEFORE); not at all where none does or they stand behind it, and
+ * where both do there is no way. */
+typedef enum dstok__prefixes {
+    DSTOK__PREFIXES_BEHIND,
+    DSTOK__PREFIXES_BEFORE,
+    DSTOK__PREFIXES_BOTH
+} dstok__prefixes;
+dstok__prefixes dstok__pretok_prefixes(const dstok__pretok *p);
+
+/* Does nothing cut? Then each text is one pretoken. */
+bool dstok__pretok_is_whole(const dstok__pretok *p);
+
 /* Whether levels keep from[] (hf spans): their normalized.want_from. */
 void dstok__pretok_scratch_want_from(dstok__pretok_scratch *s, bool want);
 

@@ -17,6 +17,7 @@ struct dstok__regex {
     pcre2_general_context *general;
     pcre2_code *code;
     bool jit;
+    bool can_go_on; /* see dstok__regex_find_open */
 };
 
 struct dstok__regex_scratch {
@@ -55,6 +56,17 @@ static dstok_status refuse(int code, dstok_error *err) {
     }
 }
 
+/* Does a match depend on what stands before it, or may it be empty? An anchor looks back, too; outside of classes it is
+ * rare enough to look for its byte anywhere. */
+static bool looks_around(const pcre2_code *code, const dstok__buf *text) {
+    uint32_t back = 1, empty = 1;
+    (void)pcre2_pattern_info(code, PCRE2_INFO_MAXLOOKBEHIND, &back);
+    (void)pcre2_pattern_info(code, PCRE2_INFO_MATCHEMPTY, &empty);
+    for (size_t i = 0; i < text->len && back == 0; i++)
+        back = text->data[i] == '^' && (i == 0 || text->data[i - 1] != '[');
+    return back != 0 || empty != 0;
+}
+
 static dstok_status compile(dstok__regex *re, const dstok__buf *text, bool jit, dstok_error *err) {
     int code = 0;
     PCRE2_SIZE at = 0;
@@ -65,7 +77,10 @@ static dstok_status compile(dstok__regex *re, const dstok__buf *text, bool jit, 
     re->code = pcre2_compile(text->data, text->len, PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &code, &at, context);
     pcre2_compile_context_free(context);
     if (re->code == NULL) return refuse(code, err);
-    re->jit = jit && pcre2_jit_compile(re->code, PCRE2_JIT_COMPLETE) == 0; /* else the interpreter does */
+    re->jit =
+        jit && pcre2_jit_compile(re->code, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD) == 0; /* else the
+                                                                                             interpreter does */
+    re->can_go_on = !looks_around(re->code, text);
     return DSTOK_OK;
 }
 
@@ -179,14 +194,15 @@ static dstok_status fail_match(int rc, size_t pos, dstok_error *err) {
                        what);
 }
 
-dstok_status dstok__regex_find(const dstok__regex *re, dstok__regex_scratch *scratch, const uint8_t *text,
-                               size_t len, size_t pos, size_t *begin, size_t *end, dstok_error *err) {
+static dstok_status find(const dstok__regex *re, dstok__regex_scratch *scratch, const uint8_t *text,
+                         size_t len, size_t pos, uint32_t options, size_t *begin, size_t *end,
+                         dstok_error *err) {
     static const uint8_t nothing[1] = {0};
     if (pos > len)
         return dstok__fail(err, DSTOK_E_RANGE, pos, 0, "a match was asked for beyond the end of the text");
     set_limits(scratch, len);
     if (len == 0) text = nothing;
-    uint32_t options = PCRE2_NO_UTF_CHECK;
+    options |= PCRE2_NO_UTF_CHECK;
     int rc = pcre2_match(re->code, text, len, pos, options, scratch->match, scratch->limits);
     if (rc == PCRE2_ERROR_JIT_STACKLIMIT) {
         rc = pcre2_match(re->code, text, len, pos, options | PCRE2_NO_JIT, scratch->match, scratch->limits);
@@ -195,9 +211,22 @@ dstok_status dstok__regex_find(const dstok__regex *re, dstok__regex_scratch *scr
         *begin = *end = SIZE_MAX;
         return DSTOK_OK;
     }
+    if (rc == PCRE2_ERROR_PARTIAL) return DSTOK__FIND_MORE;
     if (rc < 0) return fail_match(rc, pos, err);
     const PCRE2_SIZE *span = pcre2_get_ovector_pointer(scratch->match);
     *begin = span[0];
     *end = span[1];
     return DSTOK_OK;
+}
+
+dstok_status dstok__regex_find(const dstok__regex *re, dstok__regex_scratch *scratch, const uint8_t *text,
+                               size_t len, size_t pos, size_t *begin, size_t *end, dstok_error *err) {
+    return find(re, scratch, text, len, pos, 0, begin, end, err);
+}
+
+dstok_status dstok__regex_find_open(const dstok__regex *re, dstok__regex_scratch *scratch,
+                                    const uint8_t *text, size_t len, size_t pos, size_t *begin, size_t *end,
+                                    dstok_error *err) {
+    if (!re->can_go_on) return DSTOK__FIND_MORE;
+    return find(re, scratch, text, len, pos, PCRE2_PARTIAL_HARD, begin, end, err);
 }
