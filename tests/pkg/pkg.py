@@ -131,6 +131,16 @@ def try_jsonl(place, program, how):
         check(result.stderr.decode() == want, f"{how}: jsonl: {result.stderr!r}, wanted {want!r}")
 
 
+def try_stream(place, program, how):
+    """The example for streams: standard input of several megabytes comes out again, and the tokens are those of the program."""
+    data = b"\n".join(place.sample()[0] * 3 + [b"x" * 300000])
+    data = data.decode(errors="replace").encode()
+    result = run(program, input=data, env=place.env)
+    check(result.stdout == data, f"{how}: stream: not what was fed")
+    n = run(place.dstok, "count", "-q", "-", input=data, env=place.env).stdout.split()[0].decode()
+    check(result.stderr.decode() == f"{n} tokens\n", f"{how}: stream: {result.stderr!r}, wanted {n} tokens")
+
+
 # ---- the checks
 
 def check_archive(archive):
@@ -210,6 +220,7 @@ def find_package(place):
         try_service(place, folder / "service", how)
         try_batch(place, folder / "batch", how)
         try_jsonl(place, folder / "jsonl", how)
+        try_stream(place, folder / "stream", how)
     nothing = place.scratch / "nothing"
     nothing.mkdir()
     (nothing / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.21)\nproject(nothing C)\n"

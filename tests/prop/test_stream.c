@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams: a text in feeds of any sizes gives the ids, spans, flags, report and error of one call. Sizes inside of the
- * stream are made small, so that short texts are broken everywhere; then as they are. Arguments: rounds, seed,
- * vocabulary files. */
+/* Streams: a text in feeds of any sizes gives the ids, spans, flags, report and error of one call. Sizes
+ * inside of the stream are made small, so that short texts are broken everywhere; then as they are.
+ * Arguments: rounds, seed, vocabulary files. */
 #include "../../tokenizer/stream/inside.h"
 #include "../harness/heap.h"
 #include "../oracle/fixture.h"
@@ -143,7 +143,8 @@ static void check(dstok_encoder *enc, dstok_stream *s, const dstok_encode_option
         is_good = got.n == o->max_tokens; /* what stands behind them was not looked at */
     } else if (want.status != DSTOK_OK) {
         n_errors++;
-        /* of several errors a stream meets the first one, and the message is the same where it is the same one */
+        /* of several errors a stream meets the first one, and the message is the same where it is the same
+         * one */
         is_good =
             got.status != DSTOK_OK && (want.status == got.status ? got.err.offset <= want.err.offset : true);
         if (want.status == got.status && o->strict + (o->special == DSTOK_SPECIAL_ERROR) <= 1 &&
@@ -387,8 +388,8 @@ static void test_shared(unsigned rounds) {
 
 /* ---- long texts ---- */
 
-/* Endless texts that have no place where every family begins a pretoken, in bounded memory; the tokens are those of a
- * whole text of the first megabytes, as far as that goes. */
+/* Endless texts that have no place where every family begins a pretoken, in bounded memory; the tokens are
+ * those of a whole text of the first megabytes, as far as that goes. */
 static void test_long(size_t mib) {
     static const char *const units[] = {"a", " ",  "(", "7",  "\n",  "\xE6\x97\xA5",
                                         "A", "ab", "'", "!?", "x1(", "\xC3\xA9"};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoders that get their ids bit by bit: all that they give out is what dstok_decode makes of the whole list, in every
- * mode, for every way to cut it; characters are never torn; errors leave the decoder as it was; reports of bugs. */
+/* Decoders that get their ids bit by bit: all that they give out is what dstok_decode makes of the whole
+ * list, in every mode, for every way to cut it; characters are never torn; errors leave the decoder as it
+ * was; reports of bugs. */
 #include "../../tokenizer/text/utf8.h"
 #include "../harness/heap.h"
 #include "../oracle/fixture.h"

@@ -160,7 +160,8 @@ dstok_status dstok__job_bytes(job *j, const uint8_t *source, size_t begin, size_
 /* Is there a fast way for any bytes (raw.c)? */
 bool dstok__job_knows_bytes(const job *j);
 
-/* Spans of the tokens from `first` on, which tile source[begin, end), as it is, with nothing around it (piece.c). */
+/* Spans of the tokens from `first` on, which tile source[begin, end), as it is, with nothing around it
+ * (piece.c). */
 dstok_status dstok__job_tiles(job *j, const uint8_t *source, size_t begin, size_t end, size_t first);
 
 /* Counts ill-formed parts of the text, the first of them at `at` (invalid.c). */

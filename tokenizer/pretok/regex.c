@@ -56,8 +56,8 @@ static dstok_status refuse(int code, dstok_error *err) {
     }
 }
 
-/* Does a match depend on what stands before it, or may it be empty? An anchor looks back, too; outside of classes it is
- * rare enough to look for its byte anywhere. */
+/* Does a match depend on what stands before it, or may it be empty? An anchor looks back, too; outside of
+ * classes it is rare enough to look for its byte anywhere. */
 static bool looks_around(const pcre2_code *code, const dstok__buf *text) {
     uint32_t back = 1, empty = 1;
     (void)pcre2_pattern_info(code, PCRE2_INFO_MAXLOOKBEHIND, &back);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The runner: cuts a text by a list of steps, each inside each piece of the one before, without storing pieces. */
+/* The runner: cuts a text by a list of steps, each inside each piece of the one before, without storing
+ * pieces. */
 #include "run.h"
 
 /* ---- what becomes of matches and gaps ---- */
@@ -162,8 +163,8 @@ bool dstok__pretok_is_whole(const dstok__pretok *p) {
     return dstok__run_first_cut(p) == p->n_steps;
 }
 
-/* Does the text go on behind the one that this step looks at? Steps behind the first one that cuts see pieces that are
- * complete. */
+/* Does the text go on behind the one that this step looks at? Steps behind the first one that cuts see
+ * pieces that are complete. */
 static bool is_open_at(const dstok__pretok_pass *r, size_t step) {
     return r->scratch != NULL && r->scratch->is_open && step == dstok__run_first_cut(r->p);
 }
@@ -173,8 +174,9 @@ static void leave_out(const dstok__pretok_pass *r, dstok__view *v, size_t at) {
     r->scratch->open_end = dstok__run_place(v, at);
 }
 
-/* Is this answer sure where text follows that is not known? A scanner's (n: of the text behind the match that is known)
- * is where that holds four runs of one kind: none looks further than to the end of the second one. */
+/* Is this answer sure where text follows that is not known? A scanner's (n: of the text behind the match
+ * that is known) is where that holds four runs of one kind: none looks further than to the end of the
+ * second one. */
 static bool is_sure(const dstok__pretok_pass *r, size_t step, const uint8_t *text, size_t len, size_t begin,
                     size_t end) {
     if (begin == SIZE_MAX || end == len) return false;
@@ -202,8 +204,8 @@ static dstok_status stop_open(joiner *j, size_t done) {
 
 /* ---- steps ---- */
 
-/* Cuts by what a step finds. An empty match right behind the match before it does not count: the search goes on one
- * code point later, as in the engine that the reference uses. */
+/* Cuts by what a step finds. An empty match right behind the match before it does not count: the search
+ * goes on one code point later, as in the engine that the reference uses. */
 static dstok_status split(const dstok__pretok_pass *r, dstok__view *v, size_t step, size_t begin,
                           size_t end) {
     const uint8_t *text = v->text + begin;
@@ -234,8 +236,8 @@ static dstok_status split(const dstok__pretok_pass *r, dstok__view *v, size_t st
     return flush(&j);
 }
 
-/* Cuts before each code point of another script than the last one that had one. What stands before the first such
- * code point is lost, as in the reference. */
+/* Cuts before each code point of another script than the last one that had one. What stands before the
+ * first such code point is lost, as in the reference. */
 static dstok_status split_scripts(const dstok__pretok_pass *r, dstok__view *v, size_t step, size_t begin,
                                   size_t end) {
     size_t piece = end, next;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Places where a text may be broken in two that are encoded one after the other, as far as added tokens, normaliser and
- * families are concerned. */
+/* Places where a text may be broken in two that are encoded one after the other, as far as added tokens,
+ * normaliser and families are concerned. */
 #ifndef DSTOK_STREAM_BREAKS_H
 #define DSTOK_STREAM_BREAKS_H
 
@@ -27,17 +27,17 @@ typedef struct dstok__breaks {
 
 void dstok__breaks_init(dstok__breaks *b, const dstok_tokenizer *tok);
 
-/* May text[0, len) be broken at `at`, a place inside of it? Then no added token's text touches the place from before, and
- * the normaliser does the same to both parts as to the whole. False also where the characters around are not
- * well-formed or not all there. */
+/* May text[0, len) be broken at `at`, a place inside of it? Then no added token's text touches the place
+ * from before, and the normaliser does the same to both parts as to the whole. False also where the
+ * characters around are not well-formed or not all there. */
 bool dstok__break_at(const dstok__breaks *b, const uint8_t *text, size_t len, size_t at);
 
-/* Might an added token that is matched before normalisation stand over the place, which is inside of the text? One that
- * the policy passes over is counted there. */
+/* Might an added token that is matched before normalisation stand over the place, which is inside of the
+ * text? One that the policy passes over is counted there. */
 bool dstok__break_is_crossed(const dstok__breaks *b, const uint8_t *text, size_t at);
 
-/* For families: the last place from `from` on where it may be broken in that way and every family begins a pretoken,
- * whatever stands on the other side; 0: none was found. */
+/* For families: the last place from `from` on where it may be broken in that way and every family begins a
+ * pretoken, whatever stands on the other side; 0: none was found. */
 size_t dstok__break_last(const dstok__breaks *b, const uint8_t *text, size_t len);
 
 /* The text as far as it is well-formed or cannot become so: without the head of a character at its end. */

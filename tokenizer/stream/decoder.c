@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoding of ids that come bit by bit: ids are kept until what they become is sure, bytes until the character is
- * complete. */
+/* Decoding of ids that come bit by bit: ids are kept until what they become is sure, bytes until the
+ * character is complete. */
 #include <dstok/stream.h>
 
 #include "../../simd/simd.h"
@@ -101,8 +101,8 @@ static size_t final_ids(const dstok_decoder *d, const dstok__decoding *all, size
 
 /* ---- bytes ---- */
 
-/* Runs over the ids given to *run, whose bytes come behind the tail; *n  [out] how many bytes are in d->out then. The
- * first time only counts where there is too little room. */
+/* Runs over the ids given to *run, whose bytes come behind the tail; *n  [out] how many bytes are in d->out
+ * then. The first time only counts where there is too little room. */
 static dstok_status decode(dstok_decoder *d, dstok__decoding *run, size_t *n, dstok_error *err) {
     dstok__decoding before = *run;
     for (;;) {

@@ -48,8 +48,8 @@ struct dstok_stream {
     bool is_over, is_failed, is_full;
 };
 
-/* Encodes text[0, len), a part of the whole, and adds to the tokens. is_trial: some may be taken back, so that they get
- * their spans in any case, and the report is left to the caller. */
+/* Encodes text[0, len), a part of the whole, and adds to the tokens. is_trial: some may be taken back, so
+ * that they get their spans in any case, and the report is left to the caller. */
 dstok_status dstok__stream_encode(dstok_stream *s, size_t len, const dstok__part *part, bool is_trial,
                                   dstok_error *err);
 
@@ -64,16 +64,18 @@ void dstok__stream_add_report(dstok_stream *s, const dstok_report *r); /* of a p
 /* Are the tokens from `first` on, of what is kept, those of the whole text, too? E_LIMIT where not (run.c). */
 dstok_status dstok__stream_goes_on(dstok_stream *s, size_t first, dstok_error *err);
 
-/* Of the tokens from `first` on, which are those of what is kept, keeps those before the last place, at most `most`,
- * where the text may be broken between two of them. *done  [out] that place, 0: none is kept (run.c). */
+/* Of the tokens from `first` on, which are those of what is kept, keeps those before the last place, at
+ * most `most`, where the text may be broken between two of them. *done  [out] that place, 0: none is kept
+ * (run.c). */
 dstok_status dstok__stream_keep_tokens(dstok_stream *s, size_t first, size_t most, size_t *done,
                                        dstok_error *err);
 
-/* A family's text without a place to break it: pretoken by pretoken, and inside of one that does not end. *done as
- * dstok__stream_some (long.c). */
+/* A family's text without a place to break it: pretoken by pretoken, and inside of one that does not end.
+ * *done as dstok__stream_some (long.c). */
 dstok_status dstok__stream_long(dstok_stream *s, size_t *done, dstok_error *err);
 
-/* The last place near the end where the text may be broken as far as added tokens and normaliser are concerned; 0. */
+/* The last place near the end where the text may be broken as far as added tokens and normaliser are
+ * concerned; 0. */
 size_t dstok__stream_last_break(const dstok_stream *s);
 
 /* All of what is kept, the end of the text, where a pretoken goes on in it (long.c). */

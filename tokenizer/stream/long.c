@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts without a place where every family begins a pretoken: a megabyte of signs, of digits, or of one word.
- *
- * Where the family's scanner ends pretokens, they are final as soon as the text behind them holds a few runs of
- * characters. Inside of a pretoken that goes on, tokens are final as run.c says; what is left to know is how the
- * scanner's pattern goes on. Its state after a text is all that counts for that, and two texts that no continuation of
- * a list tells apart have left it in the same one: so the text that was given out is replaced by its first bytes where
- * that changes nothing. */
+/* Texts without a place where every family begins a pretoken: a megabyte of signs, of digits, or of one
+ * word.  Where the family's scanner ends pretokens, they are final as soon as the text behind them holds a
+ * few runs of characters. Inside of a pretoken that goes on, tokens are final as run.c says; what is left
+ * to know is how the scanner's pattern goes on. Its state after a text is all that counts for that, and two
+ * texts that no continuation of a list tells apart have left it in the same one: so the text that was given
+ * out is replaced by its first bytes where that changes nothing. */
 #include "inside.h"
 
 #include "../pretok/scan.h"
 
 #include <string.h>
 
-/* One for each way a pattern of a family can go on: letters of each kind, marks, numbers, signs, blanks, line ends,
- * contractions, and what may follow a run of capitals. */
+/* One for each way a pattern of a family can go on: letters of each kind, marks, numbers, signs, blanks,
+ * line ends, contractions, and what may follow a run of capitals. */
 static const char *const continuations[] = {"",    "a",  "A",    "Aa",           "1",        "(",       " ",
                                             "x y", "\n", " \n",  " (",           " a",       "'",       "'s",
                                             "'ll", "/",  "\r\n", "\xE6\x97\xA5", "\xCC\x81", "\xC2\xA0"};
@@ -21,8 +20,8 @@ static const char *const continuations[] = {"",    "a",  "A",    "Aa",          
 
 #define NEAR 64u /* bytes at the end of a text that its last pretoken may leave over */
 
-/* The ends of the pretoken that text[0, len) begins with, DSTOK__STREAM_ROOM bytes of room behind it, with each of the
- * continuations. */
+/* The ends of the pretoken that text[0, len) begins with, DSTOK__STREAM_ROOM bytes of room behind it, with
+ * each of the continuations. */
 typedef struct ends {
     size_t at[N_CONTINUATIONS], least, most;
 } ends;
@@ -104,8 +103,8 @@ static size_t to_source(const view *v, size_t at) {
 
 /* ---- whole pretokens ---- */
 
-/* Where the last but four runs of characters of one kind begin: pretokens up to there are final. No scanner looks beyond
- * the end of the second run behind the pretoken. */
+/* Where the last but four runs of characters of one kind begin: pretokens up to there are final. No scanner
+ * looks beyond the end of the second run behind the pretoken. */
 static size_t settled(const view *v) {
     size_t begins[5] = {0}, n = 0;
     unsigned before = 0;
@@ -118,8 +117,8 @@ static size_t settled(const view *v) {
     return n < 5 ? 0 : begins[n % 5];
 }
 
-/* The last place up to `most` where a pretoken begins and the text may be broken; those before it must be the same when
- * the text ends there. *at  [out] in the source; 0: none. */
+/* The last place up to `most` where a pretoken begins and the text may be broken; those before it must be
+ * the same when the text ends there. *at  [out] in the source; 0: none. */
 static void last_begin(const dstok_stream *s, const view *v, size_t most, size_t *at) {
     dstok__scan_fn *scan = scanner(s);
     size_t found = 0, end;
@@ -134,8 +133,8 @@ static void last_begin(const dstok_stream *s, const view *v, size_t most, size_t
     if (found > 0) *at = to_source(v, found);
 }
 
-/* Numbers end after one or three, whatever follows them: up to where all pretokens are final for that. 0: GPT-2, or
- * there are not so many. */
+/* Numbers end after one or three, whatever follows them: up to where all pretokens are final for that. 0:
+ * GPT-2, or there are not so many. */
 static size_t settled_numbers(const dstok_stream *s, const view *v) {
     size_t end = v->len > NEAR ? v->len - NEAR : 0, at, next;
     while (end > 0 && dstok__is_continuation(v->text[end])) end--;
@@ -176,7 +175,8 @@ static dstok_status encode_from_inside(dstok_stream *s, size_t len, size_t n, bo
     return dstok__stream_goes_on(s, first, err);
 }
 
-/* The pretoken that goes on ends in the first len bytes, behind which the text may be broken, or ends itself. */
+/* The pretoken that goes on ends in the first len bytes, behind which the text may be broken, or ends
+ * itself. */
 static dstok_status put_end(dstok_stream *s, size_t len, bool is_last, dstok_error *err) {
     view v;
     ends e;

@@ -4,8 +4,9 @@
 
 #include "../pretok/scan.h"
 
-/* Where nothing but merging says what is final, tokens of the last s->hold bytes are not: text that far away changes no
- * token of any vocabulary that is known. That it did not is checked (dstok__stream_goes_on). */
+/* Where nothing but merging says what is final, tokens of the last s->hold bytes are not: text that far
+ * away changes no token of any vocabulary that is known. That it did not is checked
+ * (dstok__stream_goes_on). */
 
 /* ---- places between tokens ---- */
 
@@ -18,8 +19,8 @@ static bool is_plain(const dstok_stream *s, size_t i) {
            out->spans[i].end > out->spans[i].begin;
 }
 
-/* What two texts merge to apart they merge to together when the last token of the one and the first of the other stay
- * (parts.c). The tokens given out were found so, with what followed them then; now more does. */
+/* What two texts merge to apart they merge to together when the last token of the one and the first of the
+ * other stay (parts.c). The tokens given out were found so, with what followed them then; now more does. */
 dstok_status dstok__stream_goes_on(dstok_stream *s, size_t first, dstok_error *err) {
     bool stay = false;
     if (!s->is_within) return DSTOK_OK;
@@ -99,8 +100,8 @@ static bool is_raw_token(const dstok_stream *s, size_t i) {
     return false;
 }
 
-/* The text behind an added token is normalised and cut by itself. *done  [out] where the last of them ends that cannot be
- * a longer one, 0: none. */
+/* The text behind an added token is normalised and cut by itself. *done  [out] where the last of them ends
+ * that cannot be a longer one, 0: none. */
 static dstok_status keep_to_added(dstok_stream *s, size_t first, size_t *done, dstok_error *err) {
     dstok__sink *out = &s->enc->out;
     *done = 0;

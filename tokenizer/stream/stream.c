@@ -22,12 +22,31 @@ static dstok_status refuse(dstok_error *err, dstok_status status, const char *wh
     return dstok__fail(err, status, DSTOK_NO_OFFSET, 0, "%s", what);
 }
 
+/* Do steps look for nothing but one byte that the normaliser's last operation has taken away (Gemma)? */
+static bool never_cuts(const dstok_tokenizer *tok) {
+    const dstok__tables *t = &tok->t;
+    size_t n_norms = dstok__tables_n(t, DSTOK__S_NORMS);
+    if (n_norms == 0 || t->norms[n_norms - 1].kind != DSTOK__NORM_REPLACE) return false;
+    const dstok__op_row *last = &t->norms[n_norms - 1];
+    if (last->pattern.n != 1) return false;
+    const char *byte = dstok__tables_string(t, last->pattern);
+    if (memchr(dstok__tables_string(t, last->content), *byte, last->content.n) != NULL) return false;
+    for (size_t i = 0; i < dstok__tables_n(t, DSTOK__S_STEPS); i++) {
+        const dstok__op_row *step = &t->steps[i];
+        if (step->kind != DSTOK__STEP_LITERAL || step->pattern.n != 1 ||
+            *dstok__tables_string(t, step->pattern) != *byte)
+            return false;
+    }
+    return true;
+}
+
 static dstok__stream_way find_way(const dstok_tokenizer *tok) {
+    bool has_affixes =
+        tok->prefix_n > 0 || tok->suffix_n > 0; /* they tell the parts of a word from the whole */
     if (dstok__pretok_family(tok->pretok) != NULL) return DSTOK__WAY_SURE;
     if (dstok__pretok_prefixes(tok->pretok) == DSTOK__PREFIXES_BOTH) return DSTOK__WAY_NONE;
-    if (!dstok__pretok_is_whole(tok->pretok)) return DSTOK__WAY_OPEN;
-    /* What is put before or behind a word tells its parts from the whole. */
-    return tok->prefix_n > 0 || tok->suffix_n > 0 ? DSTOK__WAY_NONE : DSTOK__WAY_TOKENS;
+    if (!dstok__pretok_is_whole(tok->pretok) && !never_cuts(tok)) return DSTOK__WAY_OPEN;
+    return has_affixes ? DSTOK__WAY_NONE : DSTOK__WAY_TOKENS;
 }
 
 /* An added token that holds U+FFFD may match what ill-formed bytes become, of which breaks.c knows nothing. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Characters that a normaliser treats alike wherever they stand: between two of them a text may be normalised in parts.
- * Each operation says of how many it is sure; of those it does not know it says nothing. */
+/* Characters that a normaliser treats alike wherever they stand: between two of them a text may be
+ * normalised in parts. Each operation says of how many it is sure; of those it does not know it says
+ * nothing. */
 #include "norm.h"
 #include "utf8.h"
 
 #include "../../data/unicode/unicode.h"
 
-/* Printable ASCII, and ideographs and the stops beside them: no marks, no blanks, no case beyond ASCII, not changed by
- * any version of Unicode. */
+/* Printable ASCII, and ideographs and the stops beside them: no marks, no blanks, no case beyond ASCII, not
+ * changed by any version of Unicode. */
 static bool is_tame(uint32_t cp) {
     return (cp > 0x20 && cp < 0x7F) || cp == 0x3001 || cp == 0x3002 || (cp >= 0x4E00 && cp <= 0x9FA5) ||
            cp == 0xFF0C;
@@ -23,8 +24,8 @@ static bool holds(const char *text, size_t n, const uint8_t *bytes, size_t k) {
     return false;
 }
 
-/* A pattern of one character has no begin that could be cut from its end; a longer one must not hold the character at
- * all. */
+/* A pattern of one character has no begin that could be cut from its end; a longer one must not hold the
+ * character at all. */
 static bool replace_image(const dstok__norm *norm, uint32_t cp, uint32_t *image) {
     uint8_t bytes[4];
     size_t k = dstok__utf8_put(bytes, cp), width;
@@ -63,7 +64,8 @@ static bool is_blanks_pattern(const dstok__norm *norm) {
 bool dstok__norm_image(const dstok__norm_op *op, uint32_t cp, uint32_t *image) {
     dstok__norm_fn *f = op->apply;
     *image = cp;
-    /* An inert character begins what the forms look at together, and keeps itself where the next one is inert. */
+    /* An inert character begins what the forms look at together, and keeps itself where the next one is
+     * inert. */
     if (f == dstok__norm_nfc) return has_flag(cp, DSTOK_UC_NFC_INERT);
     if (f == dstok__norm_nfd) return has_flag(cp, DSTOK_UC_NFD_INERT);
     if (f == dstok__norm_nfkc) return has_flag(cp, DSTOK_UC_NFKC_INERT);

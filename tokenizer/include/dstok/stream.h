@@ -35,10 +35,11 @@ extern "C" {
  *  Errors are those of the whole text, too, but of several errors the first in the text is met, and tokens before
  *  it have been given out.
  *
- *  Memory, m being max_held, f the longest feed, 21 bytes a token (4 with ids_only): the text kept, m + 64 KB; its
- *  normalised text where the vocabulary has a normaliser, and 32 bytes for each change of it; tokens of f + m bytes;
- *  for merging a pretoken of p bytes, 24 p; and the cache (encoder->cache_bytes). With the defaults and feeds
- *  of 64 KB that is below 64 MB whatever the text is, and about 17 MB for plain text. */
+ *  Memory, m being max_held, f the longest feed: the text kept, m; where the vocabulary has a normaliser, or ill-formed
+ *  bytes are replaced, twice what they make of it and 96 bytes for each change; 32 bytes a token (6 with ids_only)
+ *  of at most f + m tokens; 48 bytes a byte of the longest pretoken; and the cache (encoder->cache_bytes). As a
+ *  rule no more than 64 KB + f are kept: with the defaults and feeds of 64 KB that is below 20 MB, 14 of them the
+ *  cache. Where a text makes a stream keep all of m and change each byte, it is below 256 MB. */
 typedef struct dstok_stream dstok_stream;
 
 #define DSTOK_STREAM_HELD ((size_t)1 << 20) /**< default of max_held */
@@ -132,8 +133,8 @@ DSTOK_API DSTOK_NODISCARD dstok_status dstok_decoder_push(dstok_decoder *decoder
                                                           size_t n, const void **bytes, size_t *n_bytes,
                                                           dstok_error *err);
 
-/** End the list: what was kept. A character that is not complete comes as it is (lossless, raw), as U+FFFD (replace), or
- *  is E_UTF8 (strict). The next push begins a new list.
+/** End the list: what was kept. A character that is not complete comes as it is (lossless, raw), as U+FFFD
+ *  (replace), or is E_UTF8 (strict). The next push begins a new list.
  *  Returns, Owns: as dstok_decoder_push.   Since: 0.1 */
 DSTOK_API DSTOK_NODISCARD dstok_status dstok_decoder_finish(dstok_decoder *decoder, const void **bytes,
                                                             size_t *n_bytes, dstok_error *err);
