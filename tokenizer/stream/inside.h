@@ -6,7 +6,7 @@
 #include <dstok/stream.h>
 
 #include "../bpe/job.h"
-#include "breaks.h"
+#include "seams.h"
 
 #define DSTOK__STREAM_STEP ((size_t)64 << 10)
 #define DSTOK__STREAM_HOLD ((size_t)4 << 10)
@@ -15,7 +15,7 @@
 
 /* Where a text of this vocabulary is broken. */
 typedef enum dstok__stream_way {
-    DSTOK__WAY_SURE,   /* where each family begins a pretoken (breaks.h) */
+    DSTOK__WAY_SURE,   /* where each family begins a pretoken (seams.h) */
     DSTOK__WAY_OPEN,   /* where the steps begin one, as far as they are sure (pretok.h) */
     DSTOK__WAY_TOKENS, /* between tokens: nothing cuts (parts) */
     DSTOK__WAY_NONE    /* nowhere */
@@ -27,7 +27,7 @@ struct dstok_stream {
     dstok_encode_options opt;
     uint32_t *allowed; /* opt.allowed */
     dstok__stream_way way;
-    dstok__breaks breaks;
+    dstok__seams seams;
     dstok__begins begins;
     dstok__part tried; /* the part that was encoded last */
 

@@ -124,7 +124,7 @@ static void last_begin(const dstok_stream *s, const view *v, size_t most, size_t
     size_t found = 0, end;
     *at = 0;
     for (size_t i = 0; i < most && (end = scan(v->text, v->len, i)) <= most; i = end) {
-        if (end + 4 * NEAR <= most || !dstok__break_at(&s->breaks, s->text, s->len, to_source(v, end)))
+        if (end + 4 * NEAR <= most || !dstok__seam_at(&s->seams, s->text, s->len, to_source(v, end)))
             continue;
         found = end;
     }
@@ -259,7 +259,7 @@ dstok_status dstok__stream_long(dstok_stream *s, size_t *done, dstok_error *err)
     size_t len;
     view v;
     ends e;
-    *done = s->n_head == 0 ? 0 : dstok__break_last(&s->breaks, s->text, s->len);
+    *done = s->n_head == 0 ? 0 : dstok__seam_last(&s->seams, s->text, s->len);
     if (*done > 0) return put_end(s, *done, false, err); /* behind it a pretoken begins in any case */
     len = dstok__stream_last_break(s);
     if (s->tok->prefix_n > 0 || s->tok->suffix_n > 0 || dstok__utf8_check(s->text, len) != len)

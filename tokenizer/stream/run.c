@@ -37,7 +37,7 @@ static dstok_status is_between(dstok_stream *s, size_t first, size_t i, bool *is
     *is_place = false;
     if (i <= first || !is_plain(s, i - 1) || !is_plain(s, i)) return DSTOK_OK;
     uint64_t at = out->spans[i].begin;
-    if (out->spans[i - 1].end != at || !dstok__break_at(&s->breaks, s->text, s->len, (size_t)(at - s->at)))
+    if (out->spans[i - 1].end != at || !dstok__seam_at(&s->seams, s->text, s->len, (size_t)(at - s->at)))
         return DSTOK_OK;
     return dstok__tokens_stay(s->enc, out->ids[i - 1], out->ids[i], &s->opt, is_place);
 }
@@ -93,7 +93,7 @@ dstok_status dstok__stream_keep_tokens(dstok_stream *s, size_t first, size_t mos
 }
 
 static bool is_raw_token(const dstok_stream *s, size_t i) {
-    const dstok__added_set *set = s->breaks.raw.set;
+    const dstok__added_set *set = s->seams.raw.set;
     if (!(s->enc->out.flags[i] & DSTOK_FLAG_ADDED)) return false;
     for (size_t k = 0; k < set->n; k++)
         if (set->entries[k].id == s->enc->out.ids[i]) return true;
@@ -107,9 +107,9 @@ static dstok_status keep_to_added(dstok_stream *s, size_t first, size_t *done, d
     *done = 0;
     for (size_t i = out->n; i-- > first;) {
         uint64_t end = out->spans[i].end;
-        if (!is_raw_token(s, i) || end + s->breaks.raw.longest + 4 > s->at + s->len) continue;
-        if (s->breaks.raw.flags & DSTOK__ADDED_SINGLE_WORD) break;
-        if (dstok__break_is_crossed(&s->breaks, s->text, (size_t)(end - s->at))) continue;
+        if (!is_raw_token(s, i) || end + s->seams.raw.longest + 4 > s->at + s->len) continue;
+        if (s->seams.raw.flags & DSTOK__ADDED_SINGLE_WORD) break;
+        if (dstok__seam_is_crossed(&s->seams, s->text, (size_t)(end - s->at))) continue;
         *done = (size_t)(end - s->at);
         DSTOK_TRY(keep(s, i + 1, *done, err));
         dstok__stream_drop(s, *done, true);
@@ -131,7 +131,7 @@ static dstok_status encode_all(dstok_stream *s, size_t len, dstok_error *err) {
 size_t dstok__stream_last_break(const dstok_stream *s) {
     size_t most = s->len;
     for (size_t at = most; at > 0 && at + DSTOK__STREAM_STEP > most; at--)
-        if (dstok__break_at(&s->breaks, s->text, s->len, at)) return at;
+        if (dstok__seam_at(&s->seams, s->text, s->len, at)) return at;
     return 0;
 }
 
@@ -177,7 +177,7 @@ static dstok_status by_steps(dstok_stream *s, size_t *done, dstok_error *err) {
     DSTOK_TRY(dstok__stream_encode(s, end, &part, true, err));
     for (size_t i = b->n; i-- > 0 && i + DSTOK__BEGINS >= b->n;) {
         const dstok__begin *row = &b->rows[i % DSTOK__BEGINS];
-        if (!dstok__break_at(&s->breaks, s->text, s->len, (size_t)row->at)) continue;
+        if (!dstok__seam_at(&s->seams, s->text, s->len, (size_t)row->at)) continue;
         *done = (size_t)row->at;
         DSTOK_TRY(keep_begin(s, row, err));
         dstok__stream_drop(s, *done, false);
@@ -189,7 +189,7 @@ static dstok_status by_steps(dstok_stream *s, size_t *done, dstok_error *err) {
 static dstok_status by_families(dstok_stream *s, size_t *done, dstok_error *err) {
     dstok__part part = dstok__stream_part(s, true);
     if (s->n_head > 0) return dstok__stream_long(s, done, err);
-    *done = dstok__break_last(&s->breaks, s->text, s->len);
+    *done = dstok__seam_last(&s->seams, s->text, s->len);
     if (*done > 0) {
         DSTOK_TRY(dstok__stream_encode(s, *done, &part, false, err));
         dstok__stream_drop(s, *done, false);

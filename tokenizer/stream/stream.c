@@ -49,7 +49,7 @@ static dstok__stream_way find_way(const dstok_tokenizer *tok) {
     return has_affixes ? DSTOK__WAY_NONE : DSTOK__WAY_TOKENS;
 }
 
-/* An added token that holds U+FFFD may match what ill-formed bytes become, of which breaks.c knows nothing. */
+/* An added token that holds U+FFFD may match what ill-formed bytes become, of which seams.c knows nothing. */
 static bool has_replacement(const dstok__added_set *set) {
     for (size_t i = 0; i < set->n; i++)
         for (size_t k = 0; k + 3 <= set->entries[i].n; k++)
@@ -112,7 +112,7 @@ static dstok_status make(dstok_stream *s, const dstok_encode_options *encode,
     DSTOK_TRY(check(s, err));
     DSTOK_TRY(dstok_encoder_new_with(s->tok, options != NULL ? options->encoder : NULL, &s->enc, err));
     s->way = find_way(s->tok);
-    dstok__breaks_init(&s->breaks, s->tok);
+    dstok__seams_init(&s->seams, s->tok);
     if (s->enc->scratch == NULL && s->way == DSTOK__WAY_OPEN &&
         dstok__pretok_scratch_new(&s->tok->al, &s->enc->scratch) != DSTOK_OK)
         return refuse(err, DSTOK_E_NOMEM, "out of memory for a stream");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a text may be broken. All of it errs on the side of "not here". */
-#include "breaks.h"
+#include "seams.h"
 
 #include "../bpe/decoding.h"
 #include "../pretok/scan.h"
@@ -32,7 +32,7 @@ static void guard_init(dstok__guard *g, const dstok__added_set *set) {
     }
 }
 
-void dstok__breaks_init(dstok__breaks *b, const dstok_tokenizer *tok) {
+void dstok__seams_init(dstok__seams *b, const dstok_tokenizer *tok) {
     b->tok = tok;
     guard_init(&b->raw, &tok->raw);
     guard_init(&b->normalized, &tok->normalized);
@@ -63,7 +63,7 @@ static bool touches(const dstok__guard *g, const uint8_t *text, size_t at) {
     return g->longest > 0 && at > 0 && is_head(g->set, text + at - 1, 1);
 }
 
-bool dstok__break_is_crossed(const dstok__breaks *b, const uint8_t *text, size_t at) {
+bool dstok__seam_is_crossed(const dstok__seams *b, const uint8_t *text, size_t at) {
     const dstok__guard *g = &b->raw;
     for (size_t i = at > g->longest ? at - g->longest : 0; i < at; i++)
         if (is_head(g->set, text + i, at + 1 - i)) return true;
@@ -110,7 +110,7 @@ static bool character_before(const uint8_t *text, size_t at, uint32_t *cp) {
     return false;
 }
 
-bool dstok__break_at(const dstok__breaks *b, const uint8_t *text, size_t len, size_t at) {
+bool dstok__seam_at(const dstok__seams *b, const uint8_t *text, size_t len, size_t at) {
     uint32_t before, next, behind, image_before, image_next, image_behind;
     size_t width = character_at(text, len, at, &next);
     if (at == 0 || width == 0 || !character_before(text, at, &before)) return false;
@@ -129,15 +129,15 @@ size_t dstok__whole_characters(const uint8_t *text, size_t len) {
 }
 
 /* The last one in text[from, to), which is well-formed from `from` on up to `to`; 0: none. */
-static size_t last_in(const dstok__breaks *b, const uint8_t *text, size_t len, size_t from, size_t to) {
+static size_t last_in(const dstok__seams *b, const uint8_t *text, size_t len, size_t from, size_t to) {
     size_t found = 0;
     for (size_t at = from; (at = dstok__sure_begin(text, to, at, to)) < to;) {
-        if (dstok__break_at(b, text, len, at)) found = at;
+        if (dstok__seam_at(b, text, len, at)) found = at;
     }
     return found;
 }
 
-size_t dstok__break_last(const dstok__breaks *b, const uint8_t *text, size_t len) {
+size_t dstok__seam_last(const dstok__seams *b, const uint8_t *text, size_t len) {
     size_t end = dstok__whole_characters(text, len);
     for (size_t window = 256, to = end; to > 0; window *= 4) {
         size_t from = end > window ? end - window : 0, found = 0;
