@@ -360,28 +360,65 @@ static void test_file(const char *path, unsigned rounds) {
     dstok_tokenizer_free(tok);
 }
 
+/* NULL: it is not there. */
+static dstok_tokenizer *load_shared(const char *path) {
+    size_t n;
+    dstok_tokenizer *tok = NULL;
+    const char *full = t_shared(path);
+    char *data = full != NULL ? t_read(full, &n) : NULL;
+    if (data == NULL) {
+        fprintf(stderr, "%-36s SKIPPED: not in ../shared\n", path);
+        return NULL;
+    }
+    name = path;
+    CHECK_EQ(dstok_tokenizer_load_memory(data, n, NULL, 0, NULL, &tok, NULL), DSTOK_OK);
+    free(data);
+    return tok;
+}
+
 static void test_shared(unsigned rounds) {
-    static const char *const names[] = {"qwen3.tokenizer.json",     "gemma3.tokenizer.json",
-                                        "clip.tokenizer.json",      "deepseek_v3.tokenizer.json",
-                                        "mistral_v3.spm.model",     "claude_nfkc.tokenizer.json",
-                                        "phi-3-mini.tokenizer.json"};
+    static const char *const names[] = {"qwen3.tokenizer.json",      "gemma3.tokenizer.json",
+                                        "clip.tokenizer.json",       "deepseek_v3.tokenizer.json",
+                                        "mistral_v3.spm.model",      "claude_nfkc.tokenizer.json",
+                                        "phi-3-mini.tokenizer.json", "chatglm3.tokenizer.json"};
     for (size_t i = 0; i < N(names); i++) {
         char path[128];
-        size_t n;
-        dstok_tokenizer *tok = NULL;
         snprintf(path, sizeof path, "vocab/%s.xz", names[i]);
-        const char *full = t_shared(path);
-        char *data = full != NULL ? t_read(full, &n) : NULL;
-        if (data == NULL) {
-            fprintf(stderr, "%-28s SKIPPED: not in ../shared/vocab\n", names[i]);
-            continue;
-        }
-        name = names[i];
-        CHECK_EQ(dstok_tokenizer_load_memory(data, n, NULL, 0, NULL, &tok, NULL), DSTOK_OK);
-        free(data);
+        dstok_tokenizer *tok = load_shared(path);
         if (tok == NULL) continue;
         test_vocabulary(tok, rounds, MAX_TEXT - 100, true);
         test_vocabulary(tok, 2, 300000, false);
+        dstok_tokenizer_free(tok);
+    }
+}
+
+/* Small ones, each odd in its own way. */
+static void test_tiny(unsigned rounds) {
+    static const char *const names[] = {"base",
+                                        "collide",
+                                        "dupmerge",
+                                        "dupspecial",
+                                        "gap",
+                                        "ignore_off",
+                                        "ignore_on",
+                                        "lrstrip",
+                                        "lstrip",
+                                        "nfc",
+                                        "nfkc",
+                                        "overlap",
+                                        "rstrip",
+                                        "single",
+                                        "strmerge",
+                                        "normalized_lower",
+                                        "tie",
+                                        "splitregex",
+                                        "special_in_vocab"};
+    for (size_t i = 0; i < N(names); i++) {
+        char path[128];
+        snprintf(path, sizeof path, "cases/tiny/%s.json", names[i]);
+        dstok_tokenizer *tok = load_shared(path);
+        if (tok == NULL) continue;
+        test_vocabulary(tok, rounds, MAX_TEXT - 100, true);
         dstok_tokenizer_free(tok);
     }
 }
@@ -537,6 +574,7 @@ int main(int argc, char **argv) {
         test_varied(rounds);
         test_file("", rounds);
         test_shared(rounds / 8);
+        test_tiny(rounds / 4);
         test_long(rounds > 1000 ? 300 : 3);
     }
     for (int i = 3; i < argc; i++) test_file(argv[i], rounds);

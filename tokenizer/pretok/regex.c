@@ -26,6 +26,8 @@ struct dstok__regex_scratch {
     pcre2_match_context *limits;
     pcre2_match_data *match;
     pcre2_jit_stack *stack; /* NULL where PCRE2 has no JIT */
+    pcre2_code *open;       /* of open_of, compiled for texts that go on; NULL: none was asked for */
+    const dstok__regex *open_of;
 };
 
 /* ---- compiling ---- */
@@ -77,9 +79,7 @@ static dstok_status compile(dstok__regex *re, const dstok__buf *text, bool jit, 
     re->code = pcre2_compile(text->data, text->len, PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &code, &at, context);
     pcre2_compile_context_free(context);
     if (re->code == NULL) return refuse(code, err);
-    re->jit =
-        jit && pcre2_jit_compile(re->code, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD) == 0; /* else the
-                                                                                             interpreter does */
+    re->jit = jit && pcre2_jit_compile(re->code, PCRE2_JIT_COMPLETE) == 0; /* else the interpreter does */
     re->can_go_on = !looks_around(re->code, text);
     return DSTOK_OK;
 }
@@ -156,6 +156,7 @@ dstok_status dstok__regex_scratch_new(const dstok_alloc *al, dstok__regex_scratc
 void dstok__regex_scratch_free(dstok__regex_scratch *scratch) {
     if (scratch == NULL) return;
     if (scratch->stack != NULL) pcre2_jit_stack_free(scratch->stack);
+    pcre2_code_free(scratch->open);
     pcre2_match_data_free(scratch->match);
     pcre2_match_context_free(scratch->limits);
     pcre2_general_context_free(scratch->general);
@@ -194,18 +195,17 @@ static dstok_status fail_match(int rc, size_t pos, dstok_error *err) {
                        what);
 }
 
-static dstok_status find(const dstok__regex *re, dstok__regex_scratch *scratch, const uint8_t *text,
-                         size_t len, size_t pos, uint32_t options, size_t *begin, size_t *end,
-                         dstok_error *err) {
+static dstok_status find(const pcre2_code *re, dstok__regex_scratch *scratch, const uint8_t *text, size_t len,
+                         size_t pos, uint32_t options, size_t *begin, size_t *end, dstok_error *err) {
     static const uint8_t nothing[1] = {0};
     if (pos > len)
         return dstok__fail(err, DSTOK_E_RANGE, pos, 0, "a match was asked for beyond the end of the text");
     set_limits(scratch, len);
     if (len == 0) text = nothing;
     options |= PCRE2_NO_UTF_CHECK;
-    int rc = pcre2_match(re->code, text, len, pos, options, scratch->match, scratch->limits);
+    int rc = pcre2_match(re, text, len, pos, options, scratch->match, scratch->limits);
     if (rc == PCRE2_ERROR_JIT_STACKLIMIT) {
-        rc = pcre2_match(re->code, text, len, pos, options | PCRE2_NO_JIT, scratch->match, scratch->limits);
+        rc = pcre2_match(re, text, len, pos, options | PCRE2_NO_JIT, scratch->match, scratch->limits);
     }
     if (rc == PCRE2_ERROR_NOMATCH) {
         *begin = *end = SIZE_MAX;
@@ -221,12 +221,27 @@ static dstok_status find(const dstok__regex *re, dstok__regex_scratch *scratch, 
 
 dstok_status dstok__regex_find(const dstok__regex *re, dstok__regex_scratch *scratch, const uint8_t *text,
                                size_t len, size_t pos, size_t *begin, size_t *end, dstok_error *err) {
-    return find(re, scratch, text, len, pos, 0, begin, end, err);
+    return find(re->code, scratch, text, len, pos, 0, begin, end, err);
+}
+
+/* Few texts go on, so the code for them is not made when a vocabulary is loaded. One expression at a time: of
+ * the steps of a pretokenizer only the first one that cuts is asked. */
+static dstok_status compile_open(const dstok__regex *re, dstok__regex_scratch *scratch, dstok_error *err) {
+    pcre2_code *code = pcre2_code_copy(re->code);
+    if (code == NULL) return no_memory(err);
+    (void)pcre2_jit_compile(code, PCRE2_JIT_PARTIAL_HARD); /* else the interpreter does */
+    pcre2_code_free(scratch->open);
+    scratch->open = code;
+    scratch->open_of = re;
+    return DSTOK_OK;
 }
 
 dstok_status dstok__regex_find_open(const dstok__regex *re, dstok__regex_scratch *scratch,
                                     const uint8_t *text, size_t len, size_t pos, size_t *begin, size_t *end,
                                     dstok_error *err) {
     if (!re->can_go_on) return DSTOK__FIND_MORE;
-    return find(re, scratch, text, len, pos, PCRE2_PARTIAL_HARD, begin, end, err);
+    const pcre2_code *code = re->code;
+    if (re->jit && scratch->open_of != re) DSTOK_TRY(compile_open(re, scratch, err));
+    if (re->jit) code = scratch->open;
+    return find(code, scratch, text, len, pos, PCRE2_PARTIAL_HARD, begin, end, err);
 }

@@ -22,19 +22,33 @@ static dstok_status refuse(dstok_error *err, dstok_status status, const char *wh
     return dstok__fail(err, status, DSTOK_NO_OFFSET, 0, "%s", what);
 }
 
-/* Do steps look for nothing but one byte that the normaliser's last operation has taken away (Gemma)? */
+static bool shares_bytes(const char *a, size_t n_a, const char *b, size_t n_b) {
+    for (size_t i = 0; i < n_a; i++)
+        if (memchr(b, a[i], n_b) != NULL) return true;
+    return false;
+}
+
+/* Does the normaliser replace each such text, by what is not of it, and not make it again? Only replacements
+ * stand behind that. */
+static bool is_taken_away(const dstok__tables *t, const char *text, size_t n) {
+    for (size_t i = dstok__tables_n(t, DSTOK__S_NORMS); i-- > 0;) {
+        const dstok__op_row *op = &t->norms[i];
+        const char *content = dstok__tables_string(t, op->content);
+        if (op->kind != DSTOK__NORM_REPLACE || op->content.n == 0) return false;
+        if (shares_bytes(content, op->content.n, text, n)) return false;
+        if (op->pattern.n == n && memcmp(dstok__tables_string(t, op->pattern), text, n) == 0) return true;
+    }
+    return false;
+}
+
+/* Do steps look for nothing but what the normaliser has taken away (Gemma, ChatGLM3)? */
 static bool never_cuts(const dstok_tokenizer *tok) {
     const dstok__tables *t = &tok->t;
-    size_t n_norms = dstok__tables_n(t, DSTOK__S_NORMS);
-    if (n_norms == 0 || t->norms[n_norms - 1].kind != DSTOK__NORM_REPLACE) return false;
-    const dstok__op_row *last = &t->norms[n_norms - 1];
-    if (last->pattern.n != 1) return false;
-    const char *byte = dstok__tables_string(t, last->pattern);
-    if (memchr(dstok__tables_string(t, last->content), *byte, last->content.n) != NULL) return false;
     for (size_t i = 0; i < dstok__tables_n(t, DSTOK__S_STEPS); i++) {
         const dstok__op_row *step = &t->steps[i];
-        if (step->kind != DSTOK__STEP_LITERAL || step->pattern.n != 1 ||
-            *dstok__tables_string(t, step->pattern) != *byte)
+        bool is_inverted = (step->flags >> 8 & 1) != 0;
+        if (step->kind != DSTOK__STEP_LITERAL || step->pattern.n == 0 || is_inverted ||
+            !is_taken_away(t, dstok__tables_string(t, step->pattern), step->pattern.n))
             return false;
     }
     return true;
