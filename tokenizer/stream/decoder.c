@@ -15,7 +15,8 @@ struct dstok_decoder {
     dstok__decoding d; /* as it is behind the ids before those kept */
     uint32_t *ids;     /* those kept, n_kept of them, and behind them those of the call */
     size_t n_kept, cap_ids;
-    size_t run; /* where in the ids kept a run of byte tokens begins that may go on; NO_RUN */
+    size_t run;   /* where in the ids kept a run of byte tokens begins that may go on; NO_ID */
+    size_t shown; /* where in them the last one is that gives something; NO_ID */
     uint8_t *out;
     size_t cap_out;
     uint8_t tail[4]; /* the head of a character, not given out yet */
@@ -24,13 +25,13 @@ struct dstok_decoder {
     bool is_over;
 };
 
-#define NO_RUN SIZE_MAX
+#define NO_ID SIZE_MAX
 
 static void begin(dstok_decoder *d) {
     dstok__decoding_start(&d->d, d->tok, d->mode, d->skip_special);
     d->n_kept = d->n_tail = 0;
     d->n_given = 0;
-    d->run = NO_RUN;
+    d->run = d->shown = NO_ID;
     d->is_over = false;
 }
 
@@ -78,25 +79,30 @@ static bool is_hidden(const dstok__decoding *d, size_t i) {
 static size_t follow_run(const dstok__decoding *d, size_t run, size_t from) {
     for (size_t i = from; i < d->n; i++) {
         if (dstok__decoding_is_byte(d, i)) {
-            if (run == NO_RUN) run = i;
+            if (run == NO_ID) run = i;
         } else if (d->tok->plan->spm_bytes != 0 || !is_hidden(d, i)) {
-            run = NO_RUN;
+            run = NO_ID;
         }
     }
     return run;
 }
 
-/* How many of the n ids are final; *run  [out] see the decoder. */
-static size_t final_ids(const dstok_decoder *d, const dstok__decoding *all, size_t *run) {
+/* The last of the ids that gives something; of those kept it is known. */
+static size_t last_shown(const dstok_decoder *d, const dstok__decoding *all) {
+    for (size_t i = all->n; i-- > d->n_kept;)
+        if (dstok__decoding_is_shown(all, i)) return i;
+    return d->shown;
+}
+
+/* How many of the n ids are final; *run, *shown  [out] see the decoder. */
+static size_t final_ids(const dstok_decoder *d, const dstok__decoding *all, size_t *run, size_t *shown) {
     size_t end = all->n;
-    *run = NO_RUN;
+    *run = *shown = NO_ID;
     if (all->has_runs) *run = follow_run(all, d->run, d->n_kept);
     if (*run < end) end = *run;
     if (d->tok->plan->last_suffix_n == 0) return end;
-    for (size_t i = all->n; i-- > 0;) { /* the last one that is shown may be the last of the list */
-        if (dstok__decoding_is_shown(all, i)) return i < end ? i : end;
-    }
-    return end;
+    *shown = last_shown(d, all); /* it may be the last one of the list */
+    return *shown < end ? *shown : end;
 }
 
 /* ---- bytes ---- */
@@ -159,9 +165,9 @@ static dstok_status keep(dstok_decoder *d, const uint32_t *ids, size_t n, dstok_
 static dstok_status go_on(dstok_decoder *d, size_t n_ids, bool is_last, const void **bytes, size_t *n_bytes,
                           dstok_error *err) {
     dstok__decoding run = d->d;
-    size_t run_begin = NO_RUN, n, n_final;
+    size_t run_begin = NO_ID, shown = NO_ID, n, n_final;
     dstok__decoding_give(&run, d->ids, n_ids);
-    n_final = is_last ? n_ids : final_ids(d, &run, &run_begin);
+    n_final = is_last ? n_ids : final_ids(d, &run, &run_begin, &shown);
     dstok__decoding_give(&run, d->ids, n_final);
     run.is_last = is_last;
     DSTOK_TRY(decode(d, &run, &n, err));
@@ -171,7 +177,8 @@ static dstok_status go_on(dstok_decoder *d, size_t n_ids, bool is_last, const vo
     d->d = run;
     d->d.is_last = false;
     d->n_kept = n_ids - n_final;
-    d->run = run_begin == NO_RUN ? NO_RUN : run_begin - n_final;
+    d->run = run_begin == NO_ID ? NO_ID : run_begin - n_final;
+    d->shown = shown == NO_ID ? NO_ID : shown - n_final;
     if (d->n_kept > 0 && n_final > 0) memmove(d->ids, d->ids + n_final, d->n_kept * sizeof *d->ids);
     give(d, n, open, bytes, n_bytes);
     return DSTOK_OK;
