@@ -43,7 +43,7 @@ LAYERS = {  # a file under the key may include files under the values; public he
 }
 # What tokens are made of knows nothing of models.
 MAY_USE_MODELS = ("model", "tools")
-PUBLIC = {"tokenizer/include/dstok": ("version.h", "base.h", "tokenizer.h", "batch.h", "chunker.h", "jsonl.h", "trainer.h", "dstok.h"),
+PUBLIC = {"tokenizer/include/dstok": ("version.h", "base.h", "tokenizer.h", "batch.h", "chunker.h", "jsonl.h", "stream.h", "trainer.h", "dstok.h"),
           "align/include/dstok": ("align.h", "map.h", "trace.h"),
           "model/include/dsx": ("cost.h", "dsx.h", "model.h", "plan.h", "sample.h", "session.h")}
 EXTERNAL = {  # library headers, by the folder that may use them

@@ -141,6 +141,16 @@ def try_jsonl(place, program, how):
         check(result.stderr.decode() == want, f"{how}: jsonl: {result.stderr!r}, wanted {want!r}")
 
 
+def try_stream(place, program, how):
+    """The example for streams: standard input of several megabytes comes out again, and the tokens are those of the program."""
+    data = b"\n".join(place.sample()[0] * 3 + [b"x" * 300000])
+    data = data.decode(errors="replace").encode()
+    result = run(program, input=data, env=place.env)
+    check(result.stdout == data, f"{how}: stream: not what was fed")
+    n = run(place.dstok, "count", "-q", "-", input=data, env=place.env).stdout.split()[0].decode()
+    check(result.stderr.decode() == f"{n} tokens\n", f"{how}: stream: {result.stderr!r}, wanted {n} tokens")
+
+
 # ---- the checks
 
 def try_next(place, program, how):
@@ -267,6 +277,7 @@ def find_package(place):
         try_service(place, folder / "service", how)
         try_batch(place, folder / "batch", how)
         try_jsonl(place, folder / "jsonl", how)
+        try_stream(place, folder / "stream", how)
         check("libdsx" not in " ".join(uses) and "libjansson" not in " ".join(uses), f"{how}: the service needs {uses}")
         check((folder / "next").exists() == place.models, f"{how}: component dsx")
         if place.models:

@@ -17,11 +17,12 @@ import made  # noqa: E402
 FILES = {"llama3": "llama3_1.tokenizer.json", "cl100k": "cl100k_base.tiktoken", "o200k": "o200k_base.tiktoken",
          "r50k": "r50k_base.tiktoken", "deepseek_v3": "deepseek_v3.tokenizer.json", "qwen3": "qwen3.tokenizer.json",
          "gemma3": "gemma3.tokenizer.json", "mistral_v01": "mistral_v0_1_spm.tokenizer.json"}
-LATER_KINDS = {"chunking": "the chunker", "streaming UTF-8": "streaming decode", "explainability": "dsexplain"}
+LATER_KINDS = {"chunking": "the chunker", "explainability": "dsexplain"}
 LATER = {"C120": "dataset files", "C122": "dataset files", "C142": "truncation", "C144": "the chunker"}
-ELSEWHERE = {"C081": "prop.threads", "C082": "prop.threads (fork)", "C086": "unit.oom (nothing lives on) and the asan preset",
+ELSEWHERE = {"C053": "unit.stream", "C054": "unit.stream", "C056": "unit.stream", "C058": "unit.stream",
+             "C059": "unit.stream", "C081": "prop.threads", "C082": "prop.threads (fork)", "C086": "unit.oom (nothing lives on) and the asan preset",
              "C089": "unit.train (replay of merges)"}
-PARTLY = {"C061": ", as a whole; later step: streaming decode", "C151": ", the spans; later step: dsexplain"}
+PARTLY = {"C061": ", as a whole; bit by bit by unit.stream", "C151": ", the spans; later step: dsexplain"}
 SLOW = {"C084": "2.3 GB", "C098": "one line of 50 MB"}
 
 

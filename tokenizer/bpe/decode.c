@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Decoding: ids back to bytes, in four modes. */
-#include "model.h"
+#include "decoding.h"
 
 #include "../../simd/simd.h"
 #include "../text/utf8.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const uint8_t replacement[3] = {0xEF, 0xBF, 0xBD}; /* U+FFFD */
-
-/* The caller's buffer: counts everything, writes what fits. Up to strip_start of one character are left out at
- * the begin,
- * and up to strip_stop of them at the end. */
-typedef struct target {
-    uint8_t *out;
-    size_t cap, n;
-    uint8_t strip[4];
-    size_t strip_n;
-    uint32_t strip_start, strip_stop;
-    size_t held; /* of that character at the end so far, which may have to go */
-} target;
 
 static void put_now(target *t, const uint8_t *bytes, size_t n) {
     if (t->n <= t->cap && n <= t->cap - t->n && n > 0) memcpy(t->out + t->n, bytes, n);
@@ -61,14 +50,7 @@ static void finish(target *t) {
     release_held(t);
 }
 
-/* Bytes that may turn out to be the head of a character cut into several tokens (replace and strict mode). */
-typedef struct pending {
-    uint8_t bytes[4];
-    size_t n;
-} pending;
-
-/* Longest tail of s[0, n) that is the head of a well-formed character: at most 3 bytes. */
-static size_t open_tail(const uint8_t *s, size_t n) {
+size_t dstok__open_tail(const uint8_t *s, size_t n) {
     for (size_t k = 1; k <= 3 && k <= n; k++) {
         uint8_t byte = s[n - k];
         if (byte < 0x80) return 0;
@@ -97,13 +79,13 @@ static void put_text(target *t, pending *p, const uint8_t *bytes, size_t n) {
     while (p->n > 0 && n > 0 && p->n < sizeof p->bytes) { /* finish the character, a byte at a time */
         p->bytes[p->n++] = *bytes++;
         n--;
-        if (open_tail(p->bytes, p->n) == p->n) continue;
-        size_t keep = open_tail(p->bytes, p->n);
+        if (dstok__open_tail(p->bytes, p->n) == p->n) continue;
+        size_t keep = dstok__open_tail(p->bytes, p->n);
         put_replaced(t, p->bytes, p->n - keep);
         memmove(p->bytes, p->bytes + p->n - keep, keep);
         p->n = keep;
     }
-    size_t keep = p->n > 0 ? 0 : open_tail(bytes, n);
+    size_t keep = p->n > 0 ? 0 : dstok__open_tail(bytes, n);
     put_replaced(t, bytes, n - keep);
     if (keep > 0) memcpy(p->bytes, bytes + n - keep, keep);
     if (keep > 0) p->n = keep;
@@ -114,46 +96,31 @@ static void flush(target *t, pending *p) {
     p->n = 0;
 }
 
-static dstok_status bad_id(uint32_t id, size_t index, const dstok_tokenizer *tok, dstok_error *err) {
+static dstok_status bad_id(uint32_t id, uint64_t index, const dstok_tokenizer *tok, dstok_error *err) {
     return dstok__fail(err, DSTOK_E_BAD_ID, index, 0,
-                       "id %u (number %zu of the list) has no token; ids go up to %u", id, index + 1,
+                       "id %u (number %" PRIu64 " of the list) has no token; ids go up to %u", id, index + 1,
                        tok->n_ids == 0 ? 0 : tok->n_ids - 1);
 }
 
 /* ---- one list of ids ---- */
 
-typedef struct decoding {
-    const dstok_tokenizer *tok;
-    const uint32_t *ids;
-    size_t n;
-    int mode, skip_special;
-    target t;
-    pending p; /* DSTOK_DECODE_REPLACE */
-    size_t unknown;
-    bool spm_started, spm_stripped; /* something came out; the token before lost its blank (SentencePiece) */
-    size_t first, last;             /* indexes of the first and last id that give something; n: none */
-    bool has_runs;                  /* byte tokens that stand side by side are looked at together */
-    size_t (*utf8_check)(const uint8_t *text, size_t len);
-    dstok__rows rows;
-    dstok_error *err;
-} decoding;
-
 static bool is_known(const decoding *d, size_t i) {
     return d->ids[i] < d->tok->n_ids && d->tok->flags[d->ids[i]] != 0;
 }
 
-static bool is_shown(const decoding *d, size_t i) {
+bool dstok__decoding_is_shown(const decoding *d, size_t i) {
     return is_known(d, i) && !(d->skip_special && (d->tok->flags[d->ids[i]] & DSTOK_TOKEN_SPECIAL));
 }
 
 static void find_ends(decoding *d) {
     const dstok__dec_plan *plan = d->tok->plan;
     d->first = d->last = d->n;
-    if (plan->first_drops != 0)
-        for (d->first = 0; d->first < d->n && !is_shown(d, d->first);) d->first++;
-    if (plan->last_suffix_n == 0) return;
+    if (plan->first_drops != 0 && !d->has_first)
+        for (d->first = 0; d->first < d->n && !dstok__decoding_is_shown(d, d->first);) d->first++;
+    d->has_first |= d->first < d->n;
+    if (plan->last_suffix_n == 0 || !d->is_last) return;
     for (size_t i = d->n; i-- > 0 && d->last == d->n;) {
-        if (is_shown(d, i)) d->last = i;
+        if (dstok__decoding_is_shown(d, i)) d->last = i;
     }
 }
 
@@ -230,8 +197,8 @@ static void put_token(decoding *d, size_t i) {
 
 /* ---- runs of byte tokens ---- */
 
-static bool is_byte_token(const decoding *d, size_t i) {
-    return is_shown(d, i) && (d->tok->flags[d->ids[i]] & DSTOK__TOKEN_BYTE) &&
+bool dstok__decoding_is_byte(const decoding *d, size_t i) {
+    return dstok__decoding_is_shown(d, i) && (d->tok->flags[d->ids[i]] & DSTOK__TOKEN_BYTE) &&
            d->tok->t.tokens[d->ids[i]].n == 1;
 }
 
@@ -239,8 +206,8 @@ static bool is_byte_token(const decoding *d, size_t i) {
  * end it, but in SentencePiece. */
 static bool next_byte(const decoding *d, size_t *i, uint8_t *byte) {
     uint32_t unused;
-    while (!d->tok->plan->spm_bytes && *i < d->n && is_known(d, *i) && !is_shown(d, *i)) ++*i;
-    if (*i == d->n || !is_byte_token(d, *i)) return false;
+    while (!d->tok->plan->spm_bytes && *i < d->n && is_known(d, *i) && !dstok__decoding_is_shown(d, *i)) ++*i;
+    if (*i == d->n || !dstok__decoding_is_byte(d, *i)) return false;
     *byte = *dstok__token_bytes(d->tok, d->ids[(*i)++], &unused);
     return true;
 }
@@ -296,8 +263,8 @@ static size_t put_byte_run(decoding *d, size_t begin) {
     }
 }
 
-static void put_unknown(decoding *d) {
-    ++d->unknown;
+static void put_unknown(decoding *d, size_t i) {
+    if (d->unknown++ == 0) d->first_unknown = d->n_before + i;
     if (d->mode != DSTOK_DECODE_REPLACE) return;
     flush(&d->t, &d->p);
     put(&d->t, replacement, sizeof replacement);
@@ -308,13 +275,13 @@ static void put_unknown(decoding *d) {
 static dstok_status put_next(decoding *d, size_t *i) {
     if (!is_known(d, *i)) {
         if (d->mode == DSTOK_DECODE_LOSSLESS || d->mode == DSTOK_DECODE_STRICT)
-            return bad_id(d->ids[*i], *i, d->tok, d->err);
-        put_unknown(d);
+            return bad_id(d->ids[*i], d->n_before + *i, d->tok, d->err);
+        put_unknown(d, *i);
         ++*i;
-    } else if (d->has_runs && is_byte_token(d, *i)) {
+    } else if (d->has_runs && dstok__decoding_is_byte(d, *i)) {
         *i = put_byte_run(d, *i);
     } else {
-        if (is_shown(d, *i)) put_token(d, *i);
+        if (dstok__decoding_is_shown(d, *i)) put_token(d, *i);
         ++*i;
     }
     return DSTOK_OK;
@@ -370,7 +337,7 @@ static size_t put_plain(decoding *d, size_t i) {
     return i;
 }
 
-static dstok_status decode_all(decoding *d) {
+dstok_status dstok__decoding_run(decoding *d) {
     find_ends(d);
     dstok__rows_begin(&d->rows);
     for (size_t i = 0, begin; i < d->n;) {
@@ -378,42 +345,46 @@ static dstok_status decode_all(decoding *d) {
         i = put_plain(d, i);
         if (i == begin) DSTOK_TRY(put_next(d, &i));
     }
+    if (!d->is_last) return DSTOK_OK;
     flush(&d->t, &d->p);
     finish(&d->t);
     return DSTOK_OK;
 }
 
-static void set_plan(decoding *d) {
-    const dstok__dec_plan *plan = d->tok->plan;
+void dstok__decoding_start(decoding *d, const dstok_tokenizer *tok, int mode, int skip_special) {
+    const dstok__dec_plan *plan = tok->plan;
+    *d = (decoding){.tok = tok, .mode = mode, .skip_special = skip_special, .is_last = true};
+    d->first_unknown = DSTOK_NO_OFFSET;
     d->utf8_check = dstok__simd_best(DSTOK__N_TIERS)->utf8_check;
-    d->has_runs = d->mode == DSTOK_DECODE_REPLACE || plan->run_char != 0;
+    d->has_runs = mode == DSTOK_DECODE_REPLACE || plan->run_char != 0;
     d->t.strip_n = dstok__utf8_put(d->t.strip, plan->strip_char);
     d->t.strip_start = plan->strip_start;
     d->t.strip_stop = plan->strip_stop;
-    d->rows = (dstok__rows){.t = &d->tok->t,
-                            .rows = d->tok->rows,
-                            .n_rows = d->tok->n_rows,
-                            .ids = d->ids,
-                            .n = d->n,
-                            .stop = (uint8_t)((d->skip_special ? DSTOK_TOKEN_SPECIAL : 0) |
-                                              (d->has_runs ? DSTOK__TOKEN_BYTE : 0))};
+    d->rows = (dstok__rows){
+        .t = &tok->t,
+        .rows = tok->rows,
+        .n_rows = tok->n_rows,
+        .stop = (uint8_t)((skip_special ? DSTOK_TOKEN_SPECIAL : 0) | (d->has_runs ? DSTOK__TOKEN_BYTE : 0))};
+}
+
+void dstok__decoding_give(decoding *d, const uint32_t *ids, size_t n) {
+    d->ids = d->rows.ids = ids;
+    d->n = d->rows.n = n;
 }
 
 dstok_status dstok_decode(const dstok_tokenizer *tok, const uint32_t *ids, size_t n, int mode,
                           int skip_special, void *out, size_t cap, size_t *n_out, size_t *n_unknown,
                           dstok_error *err) {
-    decoding d = {.tok = tok,
-                  .ids = ids,
-                  .n = n,
-                  .mode = mode,
-                  .skip_special = skip_special,
-                  .t = {.out = out, .cap = cap},
-                  .err = err};
+    decoding d;
     if (mode < DSTOK_DECODE_LOSSLESS || mode > DSTOK_DECODE_RAW) {
         return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "unknown decode mode %d", mode);
     }
-    set_plan(&d);
-    DSTOK_TRY(decode_all(&d));
+    dstok__decoding_start(&d, tok, mode, skip_special);
+    dstok__decoding_give(&d, ids, n);
+    d.t.out = out;
+    d.t.cap = cap;
+    d.err = err;
+    DSTOK_TRY(dstok__decoding_run(&d));
     *n_out = d.t.n;
     if (n_unknown != NULL) *n_unknown = d.unknown;
     if (d.t.n > cap)

@@ -64,8 +64,7 @@ static bool policy_forbids(int special) {
     return special == DSTOK_SPECIAL_SAFE || special == DSTOK_SPECIAL_ERROR || special == DSTOK_SPECIAL_LIST;
 }
 
-/* Whether some part of the text is under a policy that forbids control tokens from merges. */
-static bool forbids_control(const job *j) {
+bool dstok__job_forbids_control(const job *j) {
     if (!(j->tok->options & DSTOK__T_CONTROL_MERGES)) return false;
     if (j->segments == NULL) return policy_forbids(j->opt.special);
     for (size_t i = 0; i < j->n_segments; i++) {
@@ -94,22 +93,24 @@ static dstok_status run(job *j, const dstok_encode_options *options, const void 
     DSTOK_TRY(check_options(j, len));
     j->source = text;
     j->source_len = len;
-    j->forbid_control = forbids_control(j);
+    j->forbid_control = dstok__job_forbids_control(j);
     j->is_slow = j->forbid_control || j->opt.span_style == DSTOK_SPANS_HF;
-    DSTOK_TRY(push_template(j, true));
+    if (!j->part.goes_on) DSTOK_TRY(push_template(j, true));
     j->n_before = enc->out.n;
     if (enc->scratch != NULL)
         dstok__pretok_scratch_want_from(enc->scratch, j->opt.span_style == DSTOK_SPANS_HF);
     DSTOK_TRY(encode_source(j, len == 0 ? (const uint8_t *)"" : text, len));
     if (j->covered < len && j->opt.span_style == DSTOK_SPANS_EXACT) enc->report.n_dropped += len - j->covered;
-    return push_template(j, false);
+    return j->part.is_open ? DSTOK_OK : push_template(j, false);
 }
 
 static dstok_status encode(dstok_encoder *enc, const void *text, size_t len, const dstok_segment *segments,
-                           size_t n_segments, const dstok_encode_options *options, dstok__wanted want,
-                           dstok_error *err) {
+                           size_t n_segments, const dstok__part *part, const dstok_encode_options *options,
+                           dstok__wanted want, dstok_error *err) {
     dstok_error detail = {.status = DSTOK_OK};
     job j = {.enc = enc, .tok = enc->tok, .segments = segments, .n_segments = n_segments, .err = &detail};
+    if (part != NULL) j.part = *part;
+    j.no_prefix = j.part.is_behind_raw;
     enc->out.store = want != DSTOK__WANT_COUNT;
     enc->out.ids_only = want == DSTOK__WANT_IDS;
     enc->out.enough = SIZE_MAX;
@@ -130,7 +131,12 @@ static dstok_status encode(dstok_encoder *enc, const void *text, size_t len, con
 
 dstok_status dstok__encode_more(dstok_encoder *enc, const void *text, size_t len,
                                 const dstok_encode_options *options, dstok__wanted want, dstok_error *err) {
-    return encode(enc, text, len, NULL, 0, options, want, err);
+    return encode(enc, text, len, NULL, 0, NULL, options, want, err);
+}
+
+dstok_status dstok__encode_part(dstok_encoder *enc, const void *text, size_t len, const dstok__part *part,
+                                const dstok_encode_options *options, dstok__wanted want, dstok_error *err) {
+    return encode(enc, text, len, NULL, 0, part, options, want, err);
 }
 
 /* For one text alone. */
@@ -140,7 +146,7 @@ static dstok_status start(dstok_encoder *enc, const void *text, size_t len, cons
     if (enc == NULL || (text == NULL && len > 0) || (segments == NULL && n_segments > 0))
         return dstok__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, 0, "the encoder, text or segments are NULL");
     enc->out.n = 0;
-    return encode(enc, text, len, segments, n_segments, options, want, err);
+    return encode(enc, text, len, segments, n_segments, NULL, options, want, err);
 }
 
 static void give(const dstok_encoder *enc, dstok_tokens *out) {

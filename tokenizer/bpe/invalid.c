@@ -45,10 +45,10 @@ static dstok_status replace_invalid(job *j, const uint8_t *source, size_t len) {
 static dstok_status encode_raw(job *j, const uint8_t *source, size_t len) {
     dstok__ahead ahead = {{0, 0}};
     for (size_t i = 0, end, n; i < len;) {
-        DSTOK_TRY(dstok__raw_shorts(j, &ahead, source, len, &i));
+        if (i > 0 || !j->part.goes_on) DSTOK_TRY(dstok__raw_shorts(j, &ahead, source, len, &i));
         end = dstok__well_formed_end(j, source, len, i);
         j->base = i;
-        j->no_prefix = i > 0; /* a blank inside the text would be no part of it */
+        j->no_prefix = i > 0 || j->part.is_behind_raw; /* a blank inside the text would be no part of it */
         DSTOK_TRY(dstok__job_text(j, source + i, end - i));
         i = dstok__ill_formed_end(source, len, end, &n);
         if (i > end) dstok__note_invalid(j, end, n);

@@ -20,6 +20,39 @@ typedef struct dstok__hf_walk {
     size_t byte; /* in the pretoken, counted from its begin */
 } dstok__hf_walk;
 
+/* Where the last pretokens begin in the source, and what was there before each. */
+#define DSTOK__BEGINS 64u
+typedef struct dstok__begin {
+    uint64_t at, covered;
+    size_t n; /* tokens */
+    dstok_report report;
+} dstok__begin;
+typedef struct dstok__begins {
+    dstok__begin rows[DSTOK__BEGINS]; /* number i is in rows[i % DSTOK__BEGINS] */
+    size_t n;
+} dstok__begins;
+
+/* What a text is of a longer one, of which it is all by default. */
+typedef struct dstok__part {
+    bool goes_on;       /* text stands before it */
+    bool is_fresh;      /* ... the last of it an added token */
+    bool is_behind_raw; /* ... some of it no UTF-8 that was taken raw */
+    bool is_open;       /* text comes behind it */
+    size_t
+        n_one; /* so many bytes at its begin, normalised, belong to one pretoken, up to the first added token */
+    bool
+        is_piece; /* pretokens at its ends may be parts of longer ones, so that they are not looked up as a whole */
+    dstok__begins *begins; /* its last pretoken that may grow is left out; those before are noted. NULL: no */
+} dstok__part;
+
+/* As dstok__encode_more (encoder.h) for a part of a text. Places count from its begin (encode.c). */
+dstok_status dstok__encode_part(dstok_encoder *enc, const void *text, size_t len, const dstok__part *part,
+                                const dstok_encode_options *options, dstok__wanted want, dstok_error *err);
+
+/* Are these two tokens what the text of both, by itself, is merged to (symbols.c)? */
+dstok_status dstok__tokens_stay(dstok_encoder *enc, uint32_t left, uint32_t right,
+                                const dstok_encode_options *options, bool *stay);
+
 /* One call: the options, and where in the text we are. Three coordinate systems, left to right: the caller's
  * bytes (source), the text after ill-formed bytes were replaced (text), one stretch of it after normalisation
  * (norm). A pretokenizer that rewrites adds a fourth: the pretoken's own text (piece). */
@@ -56,6 +89,11 @@ typedef struct dstok__job {
     size_t first;      /* index of the first token of the call */
     size_t n_before;   /* ... and of the first behind the template's before the text */
     uint64_t covered;  /* source bytes up to here belong to tokens or were counted as dropped */
+    dstok__part part;  /* of a longer text */
+    bool is_later;     /* the stretch goes on from the text before the part */
+    bool is_begin;     /* ... begins with the part */
+    bool is_end;       /* ... ends with it */
+    bool is_piece;     /* the pretoken may be a part of a longer one */
     bool no_prefix;    /* this stretch does not begin the text: no blank is put before it */
     bool forbid_control; /* merges must not give control tokens */
     bool is_slow;        /* every pretoken by itself: what follows looks at them */
@@ -83,6 +121,9 @@ size_t dstok__fast_stage(job *j, int stage, const uint8_t *text, size_t len);
 
 /* The tokens of norm[begin, end) by way of it (piece.c). */
 dstok_status dstok__job_fast(job *j, size_t begin, size_t end);
+
+/* Whether some part of the text is under a policy that forbids control tokens from merges (encode.c). */
+bool dstok__job_forbids_control(const job *j);
 
 /* Encodes the pretoken j->piece (symbols.c). */
 dstok_status dstok__job_pretoken(job *j);
@@ -119,7 +160,8 @@ dstok_status dstok__job_bytes(job *j, const uint8_t *source, size_t begin, size_
 /* Is there a fast way for any bytes (raw.c)? */
 bool dstok__job_knows_bytes(const job *j);
 
-/* Spans of the tokens from `first` on, which tile source[begin, end), as it is, with nothing around it (piece.c). */
+/* Spans of the tokens from `first` on, which tile source[begin, end), as it is, with nothing around it
+ * (piece.c). */
 dstok_status dstok__job_tiles(job *j, const uint8_t *source, size_t begin, size_t end, size_t first);
 
 /* Counts ill-formed parts of the text, the first of them at `at` (invalid.c). */

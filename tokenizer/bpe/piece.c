@@ -114,10 +114,23 @@ dstok_status dstok__job_unknown(job *j, size_t begin, size_t end) {
 
 /* ---- pretokens ---- */
 
+/* Notes that a pretoken begins at norm[at], unless that is inside of a changed character. */
+static void note_begin(job *j, size_t at) {
+    dstok__begins *b = j->part.begins;
+    dstok_span s = {at, at};
+    if (j->is_edited && is_inside_edit(j, at, &s)) return;
+    if (j->is_edited) s = dstok__map_range_at(j->edits.n, at, at);
+    uint64_t place = s.begin + j->base;
+    if (j->is_replaced) place = dstok__map_range_at(&j->enc->valid, (size_t)place, (size_t)place).begin;
+    b->rows[b->n++ % DSTOK__BEGINS] = (dstok__begin){place, j->covered, j->enc->out.n, j->enc->report};
+}
+
 /* A dstok__piece_fn. */
 static dstok_status encode_pretoken(void *ctx, const dstok__pretoken *p) {
     job *j = ctx;
     j->piece = p;
+    if (j->part.begins != NULL && j->is_end && dstok__pretok_scratch_begins(j->enc->scratch))
+        note_begin(j, (size_t)piece_to_norm(j, p->begin, p->begin).begin);
     j->hf = (dstok__hf_walk){0, 0};
     j->last_first = j->enc->out.n;
     return dstok__job_pretoken(j);
@@ -169,27 +182,75 @@ dstok_status dstok__job_fast(job *j, size_t begin, size_t end) {
     return status;
 }
 
+/* What the normaliser left out before norm[end] belongs to the tokens before it. */
+static void cover(job *j, size_t end) {
+    uint64_t covered = dstok__job_norm_to_source(j, end, end).end;
+    if (covered > j->covered) j->covered = covered;
+}
+
 /* The same as below where there is a fast way. */
 static dstok_status encode_fast(job *j, size_t begin, size_t end) {
     bool is_shared = j->enc->worker != NULL && dstok__share_pays(j->enc->worker, end - begin);
     uint64_t from = dstok__job_norm_to_source(j, begin, begin + 1).begin;
     if (from > j->covered) j->enc->report.n_dropped += from - j->covered;
     DSTOK_TRY(is_shared ? dstok__share_run(j, begin, end) : dstok__job_fast(j, begin, end));
-    uint64_t covered = dstok__job_norm_to_source(j, end, end).end;
-    if (covered > j->covered) j->covered = covered;
+    cover(j, end);
     return DSTOK_OK;
+}
+/* norm[begin, end) as one pretoken, or a part of one. */
+static dstok_status encode_one(job *j, size_t begin, size_t end) {
+    dstok__pretoken p = {j->norm + begin, 0, end - begin, NULL};
+    j->piece_base = begin;
+    return encode_pretoken(j, &p);
+}
+
+/* The same, with the counts of the fast way. */
+static dstok_status encode_one_fast(job *j, size_t begin, size_t end) {
+    uint64_t *dropped = &j->enc->report.n_dropped,
+             from = dstok__job_norm_to_source(j, begin, begin + 1).begin;
+    if (from > j->covered) *dropped += from - j->covered;
+    uint64_t before = *dropped;
+    DSTOK_TRY(encode_one(j, begin, end));
+    *dropped = before;
+    cover(j, end);
+    return DSTOK_OK;
+}
+
+/* norm[begin, end), the end of a text that goes on: pretokens that may grow are left out. */
+static dstok_status encode_open(job *j, size_t begin, size_t end, bool no_prefix) {
+    dstok__pretok_scratch_open(j->enc->scratch, true);
+    dstok_status status =
+        dstok__pretok_run(j->tok->pretok, j->enc->scratch, j->norm + begin, end - begin,
+                          begin < j->n_first ? j->n_first - begin : 0, no_prefix, encode_pretoken, j, j->err);
+    size_t at = dstok__pretok_scratch_open(j->enc->scratch, false);
+    if (status == DSTOK_OK) note_begin(j, begin + at);
+    return status;
 }
 
 /* norm[begin, end), free of added tokens: pretokenise and encode. */
 dstok_status dstok__job_plain(job *j, size_t begin, size_t end) {
     if (begin == end) return DSTOK_OK;
     const dstok__fast *fast = j->enc->fast;
+    bool is_later = j->is_later && begin == 0, is_open = j->is_end && j->part.is_open && end == j->norm_len;
+    j->is_piece = j->part.is_piece && (is_later || is_open);
+    if (j->is_begin && begin == 0 && j->part.n_one > 0) {
+        size_t n = j->part.n_one < end - begin ? j->part.n_one : end - begin;
+        bool is_fast = fast != NULL && !j->is_slow && dstok__fast_takes(fast, j->norm + begin, end - begin);
+        DSTOK_TRY(is_fast ? encode_one_fast(j, begin, begin + n) : encode_one(j, begin, begin + n));
+        begin += n;
+        j->is_piece = is_later = false;
+        if (begin == end) return DSTOK_OK;
+    }
     if (fast != NULL && !j->is_slow && dstok__fast_takes(fast, j->norm + begin, end - begin))
         return encode_fast(j, begin, end);
     j->piece_base = begin;
-    dstok_status status = dstok__pretok_run(j->tok->pretok, j->enc->scratch, j->norm + begin, end - begin,
-                                            begin < j->n_first ? j->n_first - begin : 0, j->no_prefix,
-                                            encode_pretoken, j, j->err);
+    bool no_prefix = j->no_prefix;
+    if (is_later) no_prefix = dstok__pretok_prefixes(j->tok->pretok) == DSTOK__PREFIXES_BEFORE;
+    dstok_status status = is_open && j->part.begins != NULL
+                              ? encode_open(j, begin, end, no_prefix)
+                              : dstok__pretok_run(j->tok->pretok, j->enc->scratch, j->norm + begin,
+                                                  end - begin, begin < j->n_first ? j->n_first - begin : 0,
+                                                  no_prefix, encode_pretoken, j, j->err);
     if (status == DSTOK_E_LIMIT && j->err->status == status && j->err->offset <= end - begin) {
         size_t at = (size_t)j->err->offset +
                     begin; /* counted from the piece on; the caller counts from the source on */
@@ -203,7 +264,7 @@ static void take_as_is(job *j, const uint8_t *source, size_t begin, size_t end) 
     j->base = begin;
     j->norm = j->stretch = source + begin;
     j->norm_len = j->stretch_len = end - begin;
-    j->is_edited = false;
+    j->is_edited = j->is_piece = false;
 }
 
 dstok_status dstok__job_tiles(job *j, const uint8_t *source, size_t begin, size_t end, size_t first) {

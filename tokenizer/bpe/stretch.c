@@ -112,7 +112,7 @@ static dstok_status normalize(job *j, dstok__normalized *n) {
 }
 
 static size_t count_first(const job *j) {
-    size_t n = j->base > 0 ? 0 : 1;
+    size_t n = j->base > 0 || j->part.goes_on ? 0 : 1;
     if (n == 0 || !j->is_edited) return n;
     for (n = 0; n < j->norm_len && dstok__map_range_at(&j->enc->stretch, n, n + 1).begin == 0;) n++;
     return n;
@@ -124,10 +124,13 @@ static dstok_status encode_stretch(job *j, const uint8_t *text, size_t begin, si
     dstok__normalized *n = &j->enc->stretch;
     size_t base = j->base;
     j->base += begin;
+    j->is_begin = j->base == 0;
+    j->is_later = j->is_begin && j->part.goes_on && !j->part.is_fresh;
     j->norm = j->stretch = text + begin;
     j->norm_len = j->stretch_len = end - begin;
     j->is_edited = false;
     n->want_from = is_hf(j);
+    n->goes_on = j->is_later;
     if (j->tok->normalizer != NULL) {
         DSTOK_TRY(normalize(j, n));
         j->norm = n->text;
@@ -160,7 +163,10 @@ dstok_status dstok__job_text(job *j, const uint8_t *text, size_t len) {
         DSTOK_TRY(dstok__job_push(j, m.entry->id, span, DSTOK_FLAG_ADDED));
         pos = m.end;
     }
-    return encode_stretch(j, text, pos, len);
+    j->is_end = j->is_replaced || j->base + len == j->source_len;
+    dstok_status status = encode_stretch(j, text, pos, len);
+    j->is_end = false;
+    return status;
 }
 
 dstok_status dstok__job_judge(job *j, const uint8_t *text, size_t len) {

@@ -278,7 +278,7 @@ dstok_status dstok__job_pretoken(job *j) {
     const dstok_tokenizer *tok = j->tok;
     const uint8_t *text = j->piece->text + j->piece->begin;
     size_t n = j->piece->end - j->piece->begin;
-    if (tok->options & DSTOK__T_WHOLE_FIRST) {
+    if ((tok->options & DSTOK__T_WHOLE_FIRST) && !j->is_piece) {
         uint32_t id = permitted(j, dstok__tables_find(&tok->t, text, n));
         if (id < tok->n_ids) return push_all(j, id, text, n);
     }
@@ -292,4 +292,38 @@ dstok_status dstok__job_pretoken(job *j) {
                                 .simd = j->enc->simd};
     DSTOK_TRY(dstok__merge_run(&j->enc->merge, &rules, g.n, &n));
     return put_symbols(j, n);
+}
+
+dstok_status dstok__tokens_stay(dstok_encoder *enc, uint32_t left, uint32_t right,
+                                const dstok_encode_options *options, bool *stay) {
+    const dstok_tokenizer *tok = enc->tok;
+    dstok__ref a = tok->t.texts[left], b = tok->t.texts[right];
+    job j = {.enc = enc, .tok = tok, .opt = *options};
+    dstok__buf text;
+    size_t n = 0;
+    *stay = false;
+    j.forbid_control = dstok__job_forbids_control(&j);
+    dstok__buf_init(&text, &tok->al, SIZE_MAX);
+    dstok_status status = dstok__buf_append(&text, tok->t.strings + a.at, a.n);
+    if (status == DSTOK_OK) status = dstok__buf_append(&text, tok->t.strings + b.at, b.n);
+    if (status == DSTOK_OK)
+        status = dstok__buf_append(&text, "\0\0\0", 3); /* may be read, whatever the texts are */
+    dstok__pretoken piece = {text.data, 0, (size_t)a.n + b.n, NULL};
+    j.piece = &piece;
+    j.norm = j.stretch = piece.text;
+    j.norm_len = j.stretch_len = piece.end;
+    j.opt.strict = 0;
+    gathering g = {.j = &j};
+    if (status == DSTOK_OK)
+        status = tok->options & DSTOK__T_PLAIN_ATOMS ? gather_bytes(&g, text.data, piece.end)
+                                                     : gather_atoms(&g, text.data, piece.end);
+    dstok__merge_rules rules = {.pairs = &tok->t.pairs,
+                                .flags = tok->flags,
+                                .refused = j.forbid_control ? DSTOK_TOKEN_CONTROL : 0,
+                                .simd = enc->simd};
+    if (status == DSTOK_OK) status = dstok__merge_run(&enc->merge, &rules, g.n, &n);
+    const dstok__symbol *s = enc->merge.symbols;
+    *stay = status == DSTOK_OK && n == 2 && s[0].id == left && s[1].id == right && s[0].end == a.n;
+    dstok__buf_free(&text);
+    return status;
 }

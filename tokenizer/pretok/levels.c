@@ -34,6 +34,19 @@ dstok__regex_scratch *dstok__pretok_scratch_regex(dstok__pretok_scratch *s) {
     return s->regex;
 }
 
+size_t dstok__pretok_scratch_open(dstok__pretok_scratch *s, bool is_open) {
+    s->is_open = is_open;
+    size_t end = s->open_end;
+    s->open_end = 0;
+    return end;
+}
+
+bool dstok__pretok_scratch_begins(dstok__pretok_scratch *s) {
+    bool is_begin = s->is_begin;
+    s->is_begin = false;
+    return is_begin;
+}
+
 void dstok__pretok_scratch_want_from(dstok__pretok_scratch *s, bool want) {
     for (size_t i = 0; i < DSTOK__MAX_STEPS; i++) s->levels[i].text.want_from = want;
 }

@@ -17,6 +17,7 @@ struct dstok__regex {
     pcre2_general_context *general;
     pcre2_code *code;
     bool jit;
+    bool can_go_on; /* see dstok__regex_find_open */
 };
 
 struct dstok__regex_scratch {
@@ -25,6 +26,8 @@ struct dstok__regex_scratch {
     pcre2_match_context *limits;
     pcre2_match_data *match;
     pcre2_jit_stack *stack; /* NULL where PCRE2 has no JIT */
+    pcre2_code *open;       /* of open_of, compiled for texts that go on; NULL: none was asked for */
+    const dstok__regex *open_of;
 };
 
 /* ---- compiling ---- */
@@ -55,6 +58,17 @@ static dstok_status refuse(int code, dstok_error *err) {
     }
 }
 
+/* Does a match depend on what stands before it, or may it be empty? An anchor looks back, too; outside of
+ * classes it is rare enough to look for its byte anywhere. */
+static bool looks_around(const pcre2_code *code, const dstok__buf *text) {
+    uint32_t back = 1, empty = 1;
+    (void)pcre2_pattern_info(code, PCRE2_INFO_MAXLOOKBEHIND, &back);
+    (void)pcre2_pattern_info(code, PCRE2_INFO_MATCHEMPTY, &empty);
+    for (size_t i = 0; i < text->len && back == 0; i++)
+        back = text->data[i] == '^' && (i == 0 || text->data[i - 1] != '[');
+    return back != 0 || empty != 0;
+}
+
 static dstok_status compile(dstok__regex *re, const dstok__buf *text, bool jit, dstok_error *err) {
     int code = 0;
     PCRE2_SIZE at = 0;
@@ -66,6 +80,7 @@ static dstok_status compile(dstok__regex *re, const dstok__buf *text, bool jit, 
     pcre2_compile_context_free(context);
     if (re->code == NULL) return refuse(code, err);
     re->jit = jit && pcre2_jit_compile(re->code, PCRE2_JIT_COMPLETE) == 0; /* else the interpreter does */
+    re->can_go_on = !looks_around(re->code, text);
     return DSTOK_OK;
 }
 
@@ -141,6 +156,7 @@ dstok_status dstok__regex_scratch_new(const dstok_alloc *al, dstok__regex_scratc
 void dstok__regex_scratch_free(dstok__regex_scratch *scratch) {
     if (scratch == NULL) return;
     if (scratch->stack != NULL) pcre2_jit_stack_free(scratch->stack);
+    pcre2_code_free(scratch->open);
     pcre2_match_data_free(scratch->match);
     pcre2_match_context_free(scratch->limits);
     pcre2_general_context_free(scratch->general);
@@ -179,25 +195,53 @@ static dstok_status fail_match(int rc, size_t pos, dstok_error *err) {
                        what);
 }
 
-dstok_status dstok__regex_find(const dstok__regex *re, dstok__regex_scratch *scratch, const uint8_t *text,
-                               size_t len, size_t pos, size_t *begin, size_t *end, dstok_error *err) {
+static dstok_status find(const pcre2_code *re, dstok__regex_scratch *scratch, const uint8_t *text, size_t len,
+                         size_t pos, uint32_t options, size_t *begin, size_t *end, dstok_error *err) {
     static const uint8_t nothing[1] = {0};
     if (pos > len)
         return dstok__fail(err, DSTOK_E_RANGE, pos, 0, "a match was asked for beyond the end of the text");
     set_limits(scratch, len);
     if (len == 0) text = nothing;
-    uint32_t options = PCRE2_NO_UTF_CHECK;
-    int rc = pcre2_match(re->code, text, len, pos, options, scratch->match, scratch->limits);
+    options |= PCRE2_NO_UTF_CHECK;
+    int rc = pcre2_match(re, text, len, pos, options, scratch->match, scratch->limits);
     if (rc == PCRE2_ERROR_JIT_STACKLIMIT) {
-        rc = pcre2_match(re->code, text, len, pos, options | PCRE2_NO_JIT, scratch->match, scratch->limits);
+        rc = pcre2_match(re, text, len, pos, options | PCRE2_NO_JIT, scratch->match, scratch->limits);
     }
     if (rc == PCRE2_ERROR_NOMATCH) {
         *begin = *end = SIZE_MAX;
         return DSTOK_OK;
     }
+    if (rc == PCRE2_ERROR_PARTIAL) return DSTOK__FIND_MORE;
     if (rc < 0) return fail_match(rc, pos, err);
     const PCRE2_SIZE *span = pcre2_get_ovector_pointer(scratch->match);
     *begin = span[0];
     *end = span[1];
     return DSTOK_OK;
+}
+
+dstok_status dstok__regex_find(const dstok__regex *re, dstok__regex_scratch *scratch, const uint8_t *text,
+                               size_t len, size_t pos, size_t *begin, size_t *end, dstok_error *err) {
+    return find(re->code, scratch, text, len, pos, 0, begin, end, err);
+}
+
+/* Few texts go on, so the code for them is not made when a vocabulary is loaded. One expression at a time: of
+ * the steps of a pretokenizer only the first one that cuts is asked. */
+static dstok_status compile_open(const dstok__regex *re, dstok__regex_scratch *scratch, dstok_error *err) {
+    pcre2_code *code = pcre2_code_copy(re->code);
+    if (code == NULL) return no_memory(err);
+    (void)pcre2_jit_compile(code, PCRE2_JIT_PARTIAL_HARD); /* else the interpreter does */
+    pcre2_code_free(scratch->open);
+    scratch->open = code;
+    scratch->open_of = re;
+    return DSTOK_OK;
+}
+
+dstok_status dstok__regex_find_open(const dstok__regex *re, dstok__regex_scratch *scratch,
+                                    const uint8_t *text, size_t len, size_t pos, size_t *begin, size_t *end,
+                                    dstok_error *err) {
+    if (!re->can_go_on) return DSTOK__FIND_MORE;
+    const pcre2_code *code = re->code;
+    if (re->jit && scratch->open_of != re) DSTOK_TRY(compile_open(re, scratch, err));
+    if (re->jit) code = scratch->open;
+    return find(code, scratch, text, len, pos, PCRE2_PARTIAL_HARD, begin, end, err);
 }

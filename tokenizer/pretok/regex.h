@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any pattern by PCRE2, rewritten: classes follow our Unicode 16.0 tables, syntax follows its owner's engine. */
+/* Any pattern by PCRE2, rewritten: classes follow our Unicode 16.0 tables, syntax follows its owner's
+ * engine. */
 #ifndef DSTOK_PRETOK_REGEX_H
 #define DSTOK_PRETOK_REGEX_H
 
@@ -33,6 +34,15 @@ void dstok__regex_scratch_free(dstok__regex_scratch *scratch); /* NULL allowed *
 /* First match at or after pos in text[0, len), which is valid UTF-8 (not checked again); lookbehind sees text[0, pos).
  *  *begin, *end  [out] the match; *begin = SIZE_MAX when there is none
  * E_LIMIT when match, depth or heap limits are met (err->offset = pos): never reported as "no match". */
+#define DSTOK__FIND_MORE ((dstok_status)-1001) /* never given to a caller of the library */
+
+/* The same in a text that goes on behind text[0, len): FIND_MORE where what follows may change the answer,
+ * and always for patterns that look back or match nothing, which may not be asked from the midst of a text
+ * on. */
+dstok_status dstok__regex_find_open(const dstok__regex *re, dstok__regex_scratch *scratch,
+                                    const uint8_t *text, size_t len, size_t pos, size_t *begin, size_t *end,
+                                    dstok_error *err);
+
 dstok_status dstok__regex_find(const dstok__regex *re, dstok__regex_scratch *scratch, const uint8_t *text,
                                size_t len, size_t pos, size_t *begin, size_t *end, dstok_error *err);
 

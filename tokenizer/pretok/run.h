@@ -33,6 +33,9 @@ struct dstok__pretok_scratch {
     dstok__level levels[DSTOK__MAX_STEPS]; /* by step */
     uint8_t *mapped;                       /* STEP_BYTE_MAP: the byte-level characters of one piece */
     size_t cap_mapped;
+    bool is_open;    /* see dstok__pretok_scratch_open */
+    size_t open_end; /* ... where the pretokens begin that were left out */
+    bool is_begin;   /* ... the next pretoken is the first one of what the first step cut off */
 };
 
 typedef struct dstok__pretok_pass {
@@ -57,6 +60,9 @@ typedef struct dstok__view {
 /* Cuts text[begin, end) of the view by the step and those behind it (steps.c). */
 dstok_status dstok__run_step(const dstok__pretok_pass *r, dstok__view *v, size_t step, size_t begin,
                              size_t end);
+
+/* The first step that does not rewrite: what it cuts off is not changed by the others (steps.c). */
+size_t dstok__run_first_cut(const dstok__pretok *p);
 
 /* Runs a step that rewrites (levels.c). */
 dstok_status dstok__run_rewrite(const dstok__pretok_pass *r, dstok__view *v, size_t step, size_t begin,

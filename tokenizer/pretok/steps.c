@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The runner: cuts a text by a list of steps, each inside each piece of the one before, without storing pieces. */
+/* The runner: cuts a text by a list of steps, each inside each piece of the one before, without storing
+ * pieces. */
 #include "run.h"
 
 /* ---- what becomes of matches and gaps ---- */
@@ -104,8 +105,8 @@ static void find_words(const uint8_t *text, size_t len, size_t pos, size_t *begi
     }
 }
 
-static dstok_status find(const dstok__pretok_pass *r, size_t i, const uint8_t *text, size_t len, size_t pos,
-                         size_t *begin, size_t *end) {
+static dstok_status find(const dstok__pretok_pass *r, size_t i, bool is_open, const uint8_t *text, size_t len,
+                         size_t pos, size_t *begin, size_t *end) {
     const dstok__step *step = &r->p->steps[i];
     const dstok__step_runner *runner = &r->p->runners[i];
     if (runner->scan != NULL) {
@@ -113,6 +114,8 @@ static dstok_status find(const dstok__pretok_pass *r, size_t i, const uint8_t *t
         if (pos < len) *end = runner->scan(text, len, pos);
         return DSTOK_OK;
     }
+    if (runner->regex != NULL && is_open)
+        return dstok__regex_find_open(runner->regex, r->scratch->regex, text, len, pos, begin, end, r->err);
     if (runner->regex != NULL)
         return dstok__regex_find(runner->regex, r->scratch->regex, text, len, pos, begin, end, r->err);
     switch (step->kind) {
@@ -135,17 +138,85 @@ static dstok_status find(const dstok__pretok_pass *r, size_t i, const uint8_t *t
     return DSTOK_OK;
 }
 
+/* ---- texts that go on ---- */
+
+size_t dstok__run_first_cut(const dstok__pretok *p) {
+    size_t i = 0;
+    while (i < p->n_steps && p->steps[i].kind >= DSTOK__STEP_PREFIX) i++;
+    return i;
+}
+
+dstok__prefixes dstok__pretok_prefixes(const dstok__pretok *p) {
+    size_t first = dstok__run_first_cut(p), before = 0, behind = 0;
+    for (size_t i = 0; i < p->n_steps; i++) {
+        const dstok__step *step = &p->steps[i];
+        bool puts = step->kind == DSTOK__STEP_PREFIX ||
+                    (step->kind == DSTOK__STEP_META && step->prepend != DSTOK__PREPEND_NEVER);
+        if (puts && i < first) before++;
+        if (puts && i > first) behind++;
+    }
+    if (before == 0) return DSTOK__PREFIXES_BEHIND;
+    return behind == 0 ? DSTOK__PREFIXES_BEFORE : DSTOK__PREFIXES_BOTH;
+}
+
+bool dstok__pretok_is_whole(const dstok__pretok *p) {
+    return dstok__run_first_cut(p) == p->n_steps;
+}
+
+/* Does the text go on behind the one that this step looks at? Steps behind the first one that cuts see
+ * pieces that are complete. */
+static bool is_open_at(const dstok__pretok_pass *r, size_t step) {
+    return r->scratch != NULL && r->scratch->is_open && step == dstok__run_first_cut(r->p);
+}
+
+/* From text[at] of the view on nothing is sure. */
+static void leave_out(const dstok__pretok_pass *r, dstok__view *v, size_t at) {
+    r->scratch->open_end = dstok__run_place(v, at);
+}
+
+/* Is this answer sure where text follows that is not known? A scanner's (n: of the text behind the match
+ * that is known) is where that holds four runs of one kind: none looks further than to the end of the
+ * second one. */
+static bool is_sure(const dstok__pretok_pass *r, size_t step, const uint8_t *text, size_t len, size_t begin,
+                    size_t end) {
+    if (begin == SIZE_MAX || end == len) return false;
+    if (r->p->runners[step].scan == NULL) return true;
+    unsigned before = 0;
+    for (size_t n = 0; end < len;) {
+        unsigned kind = dstok__kind_at(text, len, end, &end);
+        if (kind != before && ++n == 5) return true;
+        before = kind;
+    }
+    return false;
+}
+
+/* What was found up to `done` is sure; the piece that may still grow is not. */
+static dstok_status stop_open(joiner *j, size_t done) {
+    dstok__behavior behavior = j->r->p->steps[j->step].behavior;
+    if (behavior == DSTOK__ISOLATED || behavior == DSTOK__REMOVED) {
+        DSTOK_TRY(flush(j));
+    } else if (j->has_piece) {
+        done = j->begin;
+    }
+    leave_out(j->r, j->v, done);
+    return DSTOK_OK;
+}
+
 /* ---- steps ---- */
 
-/* Cuts by what a step finds. An empty match right behind the match before it does not count: the search goes on one
- * code point later, as in the engine that the reference uses. */
+/* Cuts by what a step finds. An empty match right behind the match before it does not count: the search
+ * goes on one code point later, as in the engine that the reference uses. */
 static dstok_status split(const dstok__pretok_pass *r, dstok__view *v, size_t step, size_t begin,
                           size_t end) {
     const uint8_t *text = v->text + begin;
     size_t len = end - begin, pos = 0, done = 0, last_match = SIZE_MAX, b = SIZE_MAX, e = 0;
     joiner j = {.r = r, .v = v, .step = step};
+    bool is_open = is_open_at(r, step);
     while (pos <= len) {
-        dstok_status status = find(r, step, text, len, pos, &b, &e);
+        dstok_status status = find(r, step, is_open, text, len, pos, &b, &e);
+        if (status == DSTOK__FIND_MORE ||
+            (is_open && status == DSTOK_OK && !is_sure(r, step, text, len, b, e)))
+            return stop_open(&j, begin + done);
         if (status != DSTOK_OK) {
             if (r->err != NULL && r->err->offset != DSTOK_NO_OFFSET)
                 r->err->offset = dstok__run_place(v, begin + (size_t)r->err->offset);
@@ -165,8 +236,8 @@ static dstok_status split(const dstok__pretok_pass *r, dstok__view *v, size_t st
     return flush(&j);
 }
 
-/* Cuts before each code point of another script than the last one that had one. What stands before the first such
- * code point is lost, as in the reference. */
+/* Cuts before each code point of another script than the last one that had one. What stands before the
+ * first such code point is lost, as in the reference. */
 static dstok_status split_scripts(const dstok__pretok_pass *r, dstok__view *v, size_t step, size_t begin,
                                   size_t end) {
     size_t piece = end, next;
@@ -178,6 +249,10 @@ static dstok_status split_scripts(const dstok__pretok_pass *r, dstok__view *v, s
         piece = pos;
         last = script;
     }
+    if (is_open_at(r, step)) {
+        leave_out(r, v, piece < end ? piece : begin);
+        return DSTOK_OK;
+    }
     return dstok__run_step(r, v, step + 1, piece, end);
 }
 
@@ -186,10 +261,13 @@ static dstok_status split_fixed(const dstok__pretok_pass *r, dstok__view *v, siz
     uint32_t length = r->p->steps[step].length;
     while (begin < end) {
         size_t pos = begin;
-        for (uint32_t n = 0; n < length && pos < end; n++) (void)dstok__decode(v->text, pos, &pos);
+        uint32_t n = 0;
+        for (; n < length && pos < end; n++) (void)dstok__decode(v->text, pos, &pos);
+        if (n < length && is_open_at(r, step)) break;
         DSTOK_TRY(dstok__run_step(r, v, step + 1, begin, pos));
         begin = pos;
     }
+    if (is_open_at(r, step)) leave_out(r, v, begin);
     return DSTOK_OK;
 }
 
@@ -197,6 +275,7 @@ static dstok_status split_fixed(const dstok__pretok_pass *r, dstok__view *v, siz
 dstok_status dstok__run_step(const dstok__pretok_pass *r, dstok__view *v, size_t step, size_t begin,
                              size_t end) {
     if (begin == end) return DSTOK_OK;
+    if (step > 0 && is_open_at(r, step - 1)) r->scratch->is_begin = true;
     if (step == r->p->n_steps) return dstok__run_emit(r, v, begin, end);
     switch (r->p->steps[step].kind) {
     case DSTOK__STEP_PREFIX:

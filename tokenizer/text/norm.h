@@ -70,6 +70,9 @@ dstok_status dstok__norm_walk(dstok__norm_pass *p, size_t *at, size_t size, int3
 dstok_status dstok__norm_run(dstok__normalized *n, const dstok__norm_op *op, dstok__regex_scratch *scratch,
                              dstok_error *err);
 
+/* dstok__normalizer_image for one operation (norm_image.c). */
+bool dstok__norm_image(const dstok__norm_op *op, uint32_t cp, uint32_t *image);
+
 /* The first byte at or after pos that is not ASCII. */
 static inline size_t dstok__norm_ascii_end(const uint8_t *s, size_t len, size_t pos) {
     uint64_t block;

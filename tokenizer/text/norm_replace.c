@@ -79,7 +79,7 @@ dstok_status dstok__norm_replace_regex(dstok__norm_pass *p, const dstok__norm_op
  * of it. */
 dstok_status dstok__norm_prepend(dstok__norm_pass *p, const dstok__norm_op *op) {
     const dstok__norm *norm = &op->norm;
-    if (p->len == 0) return DSTOK_OK;
+    if (p->len == 0 || p->n->goes_on) return DSTOK_OK;
     size_t width;
     dstok__utf8_get(p->src, &width);
     bool is_empty = norm->content_n == 0;

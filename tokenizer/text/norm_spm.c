@@ -144,7 +144,7 @@ static dstok_status cut_blanks(spm *s, size_t *rest) {
 dstok_status dstok__norm_spm(dstok__norm_pass *p, const dstok__norm_op *op) {
     spm s = {.p = p, .op = op, .flags = op->norm.flags};
     bool removes = (s.flags & DSTOK__SPM_REMOVE_BLANKS) != 0, suffix = (s.flags & DSTOK__SPM_SUFFIX) != 0;
-    bool dummy = (s.flags & DSTOK__SPM_DUMMY_PREFIX) != 0;
+    bool dummy = (s.flags & DSTOK__SPM_DUMMY_PREFIX) != 0 && !(p->n->goes_on && !suffix);
     find_piece(&s, 0);
     size_t begin = removes ? leading_blanks(&s) : 0, rest = p->len;
     if (begin > 0) DSTOK_TRY(dstok__norm_edit(p, 0, begin, 0, 0));

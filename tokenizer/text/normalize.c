@@ -149,6 +149,13 @@ bool dstok__normalizer_needs_regex(const dstok__normalizer *z) {
     return z != NULL && z->needs_regex;
 }
 
+bool dstok__normalizer_image(const dstok__normalizer *z, uint32_t cp, uint32_t *image) {
+    *image = cp;
+    for (size_t i = 0; z != NULL && i < z->n; i++)
+        if (!dstok__norm_image(&z->ops[i], *image, image)) return false;
+    return true;
+}
+
 /* ---- the bound ---- */
 
 /* a * b + c, or SIZE_MAX when that does not fit. */

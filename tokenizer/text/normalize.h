@@ -59,6 +59,12 @@ void dstok__normalizer_free(dstok__normalizer *z); /* NULL allowed */
 bool dstok__normalizer_needs_regex(
     const dstok__normalizer *z); /* a regex scratch must be given to dstok__normalize */
 
+/* Is there one code point that cp becomes wherever it stands, and do the texts before and behind it become the same
+ * whether they are normalised with it, apart or together? *image  [out] that one. Said only of a cp whose neighbours
+ * are such, too. Where it is true of the two characters at a place and the next one, a text may be normalised in
+ * two parts there, the second of which goes_on (norm_image.c). */
+bool dstok__normalizer_image(const dstok__normalizer *z, uint32_t cp, uint32_t *image);
+
 /* Upper bound of the result for len bytes of text; SIZE_MAX when it does not fit. Never above len times that
  * of one byte, so that this product holds for a text that is normalised in pieces, too. */
 size_t dstok__normalizer_bound(const dstok__normalizer *z, size_t len);
@@ -83,6 +89,7 @@ typedef struct dstok__normalized {
     struct dstok__norm_char *chars; /* the characters being reordered and composed */
     size_t cap_chars;
     bool want_from; /* set by the caller before dstok__normalize: keep from[] as well (hf spans) */
+    bool goes_on;   /* ... too: the text goes on from one before it, so that nothing is put before it */
     /* shape (len,): for each normalised byte the source byte whose place it has in Hugging Face's
      * NormalizedString (NORM_SPM: in sentencepiece, by characters); DSTOK__NOWHERE: its (0, 0) */
     uint32_t *from, *spare_from;

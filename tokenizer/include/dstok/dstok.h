@@ -12,6 +12,7 @@
 #include <dstok/trace.h>
 #include <dstok/chunker.h>
 #include <dstok/jsonl.h>
+#include <dstok/stream.h>
 #include <dstok/trainer.h>
 
 #endif
