@@ -295,7 +295,7 @@ class Texts(Dsexplain):
 
     def test_words(self):
         lines = self.out("logprobs", "-f", "-", "--top", 2, stdin="the\n\xe9 end").splitlines()
-        self.assertRegex(lines[0], r"^ +0 +\d+ +-  't'  \| $")
+        self.assertRegex(lines[0], r"^ +0 +\d+ +-  't'$")
         self.assertTrue(any("'\\n'" in line for line in lines) and any("\\xC3" in line for line in lines), lines)
         self.assertRegex(lines[-1], r"^ +\d+ +next +\| -\d")
 

@@ -11,11 +11,19 @@ from common import CliTest, DSTOK, ROOT, has_default
 
 BLOCK = re.compile(r"(?:<!-- (.*?) -->\n)?```(\w*)\n(.*?)```", re.S)
 README = ROOT / "README.md"
+SMOLLM2 = "dstok/model/smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"  # where tools/get-model puts it
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def blocks(page=README):
     return [m.groups() for m in BLOCK.finditer(page.read_text())]
+
+
+def smollm2():
+    """The model that some blocks need (DSX_SMOLLM2 names another place), or None."""
+    home = os.environ.get("XDG_DATA_HOME") or pathlib.Path.home() / ".local/share"
+    path = pathlib.Path(os.environ.get("DSX_SMOLLM2") or pathlib.Path(home) / SMOLLM2)
+    return path if path.exists() else None
 
 
 def steps(body):
@@ -36,6 +44,12 @@ class Readme(CliTest):
             self.skipTest("built without the default vocabulary, which README.md shows")
         self.build = pathlib.Path(DSTOK).resolve().parent.parent
         shutil.copy(ROOT / "README.md", self.dir)
+        self.has_models = (self.build / "bin/dsexplain").exists()
+        self.model = smollm2() if self.has_models else None
+        if self.model:
+            place = self.dir / "home/.local/share" / SMOLLM2
+            place.parent.mkdir(parents=True)
+            place.symlink_to(self.model.resolve())
         self.env["PATH"] = f"{pathlib.Path(DSTOK).resolve().parent}:{self.env['PATH']}"
         # what an installed library needs no words for
         self.env["CPATH"] = f"{ROOT}/tokenizer/include:{ROOT}/align/include"
@@ -52,7 +66,10 @@ class Readme(CliTest):
         shared = list(self.build.glob("libdstok.so"))
         n = 0
         text = page.read_text()
-        for _, kind, body in blocks(page):
+        for mark, kind, body in blocks(page):
+            if mark == "needs smollm2" and not self.model:
+                print(f"SKIPPED: a block of {page.name} needs SmolLM2 and dsexplain: tools/get-model smollm2 (93 MB)")
+                continue
             for command, shown in steps(body) if kind == "console" else []:
                 if command.startswith("cc ") and not shared:
                     print("note: the C sample is not run: this build has no shared library")
@@ -75,14 +92,18 @@ class Readme(CliTest):
 
     def test_samples_of_the_program_are_run(self):
         """Output shown outside of a console block would be nobody's to keep true."""
-        self.assertLessEqual({kind for _, kind, _ in blocks(ROOT / "docs/cli.md")}, {"console"})
+        for page in ("cli.md", "dsexplain.md"):
+            self.assertLessEqual({kind for _, kind, _ in blocks(ROOT / "docs" / page)}, {"console"})
 
     def test_verbs_of_the_pages(self):
-        verbs = re.findall(r"(?m)^  ([a-z]+)  ", self.shell("dstok --help").split("examples:")[0])
-        self.assertGreaterEqual(len(verbs), 7)
-        table = re.findall(r"(?m)^\| `([a-z]+)` \|", (ROOT / "docs/cli.md").read_text())
-        self.assertEqual([v for v in table if v in verbs], verbs)
-        self.assertEqual(re.findall(r"(?m)^\| `dstok ([a-z]+)` \|", README.read_text()), verbs)
+        for program, page, least in (("dstok", "cli.md", 7), ("dsexplain", "dsexplain.md", 5)):
+            if program == "dsexplain" and not self.has_models:
+                continue
+            verbs = re.findall(r"(?m)^  ([a-z]+)  ", self.shell(f"{program} --help").split("examples:")[0])
+            self.assertGreaterEqual(len(verbs), least)
+            table = re.findall(r"(?m)^\| `([a-z]+)` \|", (ROOT / "docs" / page).read_text())
+            self.assertEqual([v for v in table if v in verbs], verbs)
+            self.assertEqual(re.findall(rf"(?m)^\| `{program} ([a-z]+)` \|", README.read_text()), verbs)
 
     def test_sample_is_short_and_clean(self):
         sample = next(body for _, kind, body in blocks() if kind == "c")
@@ -94,7 +115,7 @@ class Readme(CliTest):
     def test_commands_within_sentences(self):
         """Those that name an argument to fill in (NAME, VERB) have tests of their own, and so have installing and building."""
         elsewhere = {"sudo cmake --install build/release && sudo ldconfig", "tools/quickstart", "tools/quickstart test",
-                     "tools/get-vocab NAME", "dstok help VERB"}
+                     "tools/get-vocab NAME", "tools/get-model smollm2", "dstok help VERB"}
         text = BLOCK.sub("", (ROOT / "README.md").read_text())
         found = re.findall(r"`((?:dstok|tools/[\w-]+|cmake|sudo|ctest|apt-get|pip|python3?)(?: [^`\n]*)?)`", text)
         self.assertLessEqual(elsewhere, {*found}, "these are not in README.md any more")

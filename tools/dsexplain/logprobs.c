@@ -83,7 +83,7 @@ static void put_row(struct run *r, uint32_t id, const double *logits) {
     top = r->out;
     r->out = line;
     put_token(r, id, logits != NULL ? logits[id] - log_sum : NAN);
-    cli_buf_text(&r->out, r->m.config->json ? ",\"top\":[" : "  | ");
+    cli_buf_text(&r->out, r->m.config->json ? ",\"top\":[" : logits != NULL ? "  | " : "");
     cli_buf_add(&r->out, top.p, top.n);
     cli_buf_text(&r->out, r->m.config->json ? "]}" : "\n");
     cli_buf_free(&top);

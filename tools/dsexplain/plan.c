@@ -151,7 +151,7 @@ static void put_choice(struct cli_buf *out, const struct choice *p, int json, in
             p->point.prefill, p->point.step, p->point.tokens_per_second, p->point.fits ? "true" : "false",
             p->point.is_best ? "true" : "false");
     else
-        cli_buf_printf(out, "%-8s %-6s %5lu %10s %9.3f s %9.3f ms %10.0f %s\n", p->weights, p->kv,
+        cli_buf_printf(out, "%-8s %-6s %5lu %10s %9.3f s %9.3f ms %10.0f%s\n", p->weights, p->kv,
                        (unsigned long)p->point.batch, size_of(p->point.memory, memory), p->point.prefill,
                        p->point.step * 1e3, p->point.tokens_per_second, p->point.is_best ? " *" : "");
 }

@@ -75,7 +75,7 @@ static int print(const struct ex_config *c, const struct score *s) {
         cli_buf_printf(&out, "{\"tokens\":%llu,\"nll\":%.17g,\"ppl\":%.17g}\n",
                        (unsigned long long)s->n_scored, s->nll, ppl);
     else
-        cli_buf_printf(&out, "perplexity  %.4f\ntokens      %llu\nnll         %.4f, %.4f a token\n", ppl,
+        cli_buf_printf(&out, "perplexity  %.3f\ntokens      %llu\nnll         %.3f, %.4f a token\n", ppl,
                        (unsigned long long)s->n_scored, s->nll, s->nll / (double)s->n_scored);
     rc = cli_out_buf(&out);
     cli_buf_free(&out);
