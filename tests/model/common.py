@@ -9,7 +9,7 @@ import sys
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-SHARED = HERE.parents[2] / "shared"
+SHARED = pathlib.Path(os.environ.get("DSTOK_SHARED") or HERE.parents[2] / "shared")
 DRIVER = os.environ.get("DSX_DRIVER", "")
 PROGRAM = os.environ.get("DSX_BIN", "")
 
