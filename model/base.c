@@ -33,13 +33,17 @@ dstok_status dsx__no_memory(dstok_error *err) {
 
 dstok_status dsx__fail_in(dstok_error *err, dstok_status status, const char *path) {
     char text[sizeof err->text];
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(path, '/'), *name = slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+    size_t n = strlen(name) < 100 ? strlen(name) : 100;
 
     if (status == DSTOK_OK || err == NULL) return status;
+    while (n > 0 && ((unsigned char)name[n] & 0xC0) == 0x80) n--;
     memcpy(text, err->text, sizeof text);
-    int n = snprintf(err->text, sizeof err->text,
-                     "%.100s: ", slash != NULL && slash[1] != '\0' ? slash + 1 : path);
-    if (n > 0) snprintf(err->text + n, sizeof err->text - (size_t)n, "%s", text);
+    n = (size_t)snprintf(err->text, sizeof err->text, "%.*s: ", (int)n, name);
+    size_t length = strlen(text), room = sizeof err->text - 1 - n;
+    if (length > room) length = room;
+    memcpy(err->text + n, text, length);
+    err->text[n + length] = '\0';
     mend_end(err->text, sizeof err->text);
     return status;
 }

@@ -235,6 +235,9 @@ static void test_shards(void) {
 static void test_kinds(void) {
     dsx__archive a;
 
+    char twos[200] = "x";
+    for (int i = 0; i < 60; i++) strcat(twos, "é");
+    open_refused(twos, DSTOK_E_IO, "éé: cannot be opened"); /* cut, but not inside of one */
     open_refused("none.gguf", DSTOK_E_IO, "none.gguf: cannot be opened: No such file");
     write_made("x", llama_gguf());
     open_good("x", &a);

@@ -65,6 +65,11 @@ static void test_keys(void) {
     dsx__config c = config_of(f, LLAMA_GGUF_TENSORS);
     CHECK(c.rope.theta == 100000 && c.window == 33 && c.window_from == 0 && c.attention_scale == 0.125);
     CHECK(c.bos == 1 && c.n_eos == 2 && c.eos[0] == 2 && c.eos[1] == 4);
+    f = llama_keys();
+    add_id(&f, "tokenizer.ggml.eos_token_id", 3);
+    add_id(&f, "tokenizer.ggml.eot_token_id", 3);
+    c = config_of(f, LLAMA_GGUF_TENSORS);
+    CHECK(c.n_eos == 1 && c.eos[0] == 3);
 
     char *tied = util_replace(LLAMA_GGUF_TENSORS, "output.weight F32 5 32\n", "");
     CHECK(config_of(llama_keys(), tied).tied_head);
@@ -153,6 +158,51 @@ static void test_alignment(void) {
     read_free(r);
 }
 
+/* The keys of LLAMA_GGUF_TENSORS, of another architecture. */
+static file keys_of(const char *arch) {
+    static const char *const names[] = {
+        "block_count",          "embedding_length",        "feed_forward_length",
+        "attention.head_count", "attention.head_count_kv", "context_length"};
+    static const uint32_t values[] = {1, 32, 64, 2, 1, 77};
+    file f = start();
+    char key[96];
+
+    add_string(&f, "general.architecture", arch);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        snprintf(key, sizeof key, "%s.%s", arch, names[i]);
+        add_id(&f, key, values[i]);
+    }
+    snprintf(key, sizeof key, "%s.attention.layer_norm_rms_epsilon", arch);
+    add_f32(&f, key, 0.25f);
+    return f;
+}
+
+#define NORMS "blk.0.attn_q_norm.weight F32 16\nblk.0.attn_k_norm.weight F32 16\n"
+
+static void test_qwen(void) {
+    dsx__config c = config_of(keys_of("qwen2"), LLAMA_GGUF_TENSORS);
+    CHECK(c.arch == DSX__QWEN2 && !c.rope.interleaved && !c.qk_norm && !c.qkv_bias);
+    c = config_of(keys_of("qwen3"), LLAMA_GGUF_TENSORS NORMS);
+    CHECK(c.arch == DSX__QWEN3 && !c.rope.interleaved && c.qk_norm);
+    for (int given = 0; given < 2; given++) {
+        file f = keys_of("qwen3moe");
+        add_id(&f, "qwen3moe.expert_count", 2);
+        add_id(&f, "qwen3moe.expert_used_count", 1);
+        add_id(&f, "qwen3moe.expert_feed_forward_length", 64);
+        if (given) add_bool(&f, "qwen3moe.expert_weights_norm", false);
+        if (given) add_f32(&f, "qwen3moe.expert_weights_scale", 0);
+        c = config_of(
+            f, "token_embd.weight Q8_0 5 32\noutput_norm.weight F32 32\nblk.0.attn_norm.weight F32 32\n"
+               "blk.0.ffn_norm.weight F32 32\nblk.0.attn_q.weight F32 32 32\nblk.0.attn_k.weight F32 16 32\n"
+               "blk.0.attn_v.weight F32 16 32\nblk.0.attn_output.weight F32 32 32\n" NORMS
+               "blk.0.ffn_gate_inp.weight F32 2 32\nblk.0.ffn_gate_exps.weight F32 2 64 32\n"
+               "blk.0.ffn_up_exps.weight F32 2 64 32\nblk.0.ffn_down_exps.weight F32 2 32 64\n");
+        CHECK(c.arch == DSX__QWEN3_MOE && c.moe.normalise == !given && c.moe.scale == 1 && c.moe.width == 64);
+        CHECK(c.moe.gate == DSX__GATE_SOFTMAX && !c.moe.group_top2 && !c.moe.has_bias &&
+              c.moe.first_layer == 0);
+    }
+}
+
 /* ---- what is refused */
 
 static void test_keys_refused(void) {
@@ -226,6 +276,19 @@ static void test_types_refused(void) {
     f = llama_keys();
     add_id(&f, "general.alignment", 0);
     refuse(f, DSTOK_E_FORMAT, "general.alignment 0 is no power of two");
+    f = llama_keys();
+    add_array(&f, "z", F32, (size_t)1 << 62);
+    refuse(f, DSTOK_E_TRUNCATED, "the file ends inside z");
+    f = keys_of("qwen3moe");
+    add_id(&f, "qwen3moe.expert_count", 2);
+    add_id(&f, "qwen3moe.expert_weights_norm", 1);
+    refuse(f, DSTOK_E_FORMAT, "the file has no qwen3moe.expert_used_count");
+    f = keys_of("qwen3moe");
+    add_id(&f, "qwen3moe.expert_count", 2);
+    add_id(&f, "qwen3moe.expert_used_count", 1);
+    add_id(&f, "qwen3moe.expert_feed_forward_length", 64);
+    add_id(&f, "qwen3moe.expert_weights_norm", 1);
+    refuse(f, DSTOK_E_FORMAT, "qwen3moe.expert_weights_norm must be true or false");
     f = llama_keys();
     add_array(&f, "x", ARRAY, 0);
     refuse(f, DSTOK_E_UNSUPPORTED, "x is an array of arrays");
@@ -325,6 +388,7 @@ static void test_header_refused(void) {
 int main(void) {
     test_llama();
     test_keys();
+    test_qwen();
     test_rope();
     test_factors();
     test_version2();
