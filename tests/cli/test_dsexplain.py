@@ -244,7 +244,10 @@ class Generate(Dsexplain):
     def test_prompts_that_cannot_be(self):
         self.fails(2, "the prompt is empty.*--bos on", "generate", self.model, "-p", "")
         self.assertEqual(self.ids("-p", "", "--bos", "on", "-n", 2)["prompt_tokens"], 1)
-        self.fails(1, "the prompt: byte 1: ", "generate", self.model, "-f", self.write("bad", b"a\xff"))
+        bad = self.write("bad", b"a\xff")
+        self.fails(1, "bad: byte 1: ", "generate", self.model, "-f", bad)
+        self.fails(1, "the prompt: byte ", "generate", self.copy(chat_template__jinja=CHATML), "-f", bad)
+        self.assertEqual([self.ids("-f", bad, "-n", 1, "--invalid", how)["prompt_tokens"] for how in ("replace", "raw")], [4, 2])
         self.fails(2, "cannot open absent: ", "generate", self.model, "-f", "absent")
 
     def test_progress(self):
@@ -281,6 +284,20 @@ class Texts(Dsexplain):
         self.assertEqual(have["tokens"], len(ids) - 1)
         self.assertAlmostEqual(have["nll"], nll, delta=1e-4)
         self.assertNotAlmostEqual(have["nll"], self.json("ppl", "-", stdin=self.TEXT)["nll"], delta=1e-4)
+
+    def test_long_texts(self):
+        """Texts of several pieces, which are encoded while the model reads, have the tokens of one call."""
+        long = self.TEXT * 300
+        path = self.write("long", long)
+        count = int(subprocess.run([DSTOK, "count", "-q", "-v", self.model, path], capture_output=True).stdout.split()[0])
+        result = self.raw("ppl", self.model, path, "--json", "--progress", "json")
+        self.assertEqual(json.loads(result.stdout)["tokens"], count - 1)
+        times = [json.loads(line) for line in result.stderr.splitlines() if b"waited" in line]
+        self.assertEqual([t["what"] for t in times], ["encoded"])
+        self.assertGreater(times[0]["seconds"], 0)
+        stopped = self.raw("logprobs", self.model, "-f", path)  # the model has enough before the text ends
+        self.assertEqual(stopped.returncode, 2)
+        self.assertRegex(stopped.stderr.decode(), "longer than the session may get")
 
     def test_top(self):
         plain = self.json("logprobs", "-f", "-", stdin=self.TEXT)["positions"]

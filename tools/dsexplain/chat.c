@@ -127,6 +127,7 @@ static int encode(const struct ex_model *m, const struct prompt *p, int add_spec
 
     if (status == DSTOK_E_NOMEM) cli_no_memory();
     o.add_special = add_special;
+    o.invalid = m->config->invalid;
     o.ids_only = 1;
     if (status == DSTOK_OK)
         status = dstok_encode_segments(enc, p->text.p, p->text.n, p->segments, p->n, &o, &t, &err);
@@ -135,9 +136,13 @@ static int encode(const struct ex_model *m, const struct prompt *p, int add_spec
     return status == DSTOK_OK ? 0 : (ex_failed("the prompt", status, &err), CLI_FAIL);
 }
 
+int ex_is_chat(const struct ex_model *m) {
+    return m->config->chat == EX_CHAT_AUTO && m->info.chat != NULL && m->info.chat[0] != '\0';
+}
+
 int ex_prompt(const struct ex_model *m, const struct cli_buf *text, struct cli_buf *ids) {
     const struct ex_config *c = m->config;
-    int is_chat = c->chat == EX_CHAT_AUTO && m->info.chat != NULL && m->info.chat[0] != '\0', rc;
+    int is_chat = ex_is_chat(m), rc;
     const struct family *family = is_chat ? family_of(m->info.chat) : NULL;
     struct prompt p = {0};
     uint32_t bos = (uint32_t)m->info.bos;

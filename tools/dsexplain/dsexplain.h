@@ -39,7 +39,7 @@ struct ex_config {
     int kv;
     /* texts */
     const char *prompt, *file, *ids;
-    int special, bos, chat;
+    int special, invalid, bos, chat;
     /* generate */
     uint64_t n, top_k, seed;
     double temperature, top_p;
@@ -105,11 +105,14 @@ void ex_piece(struct cli_buf *out, const struct ex_model *m, uint32_t id);
 
 struct ex_text;
 
-/* The file at path ("-": standard input). Returns NULL after a message, with *rc set. */
+/* The file at path ("-": standard input), of any length: it is encoded by a thread of its own while the caller works on
+ * the tokens before. Returns NULL after a message, with *rc set. */
 struct ex_text *ex_text_open(const struct ex_model *m, const char *path, int *rc);
 /* The next tokens, as many as are ready; *n = 0 at the end. They live until the next call. Returns 0, or an
  * exit code after a message. */
 int ex_text_next(struct ex_text *t, const uint32_t **ids, size_t *n);
+/* Seconds that encoding took, known at the end, and seconds that ex_text_next waited for tokens. */
+void ex_text_times(const struct ex_text *t, double *encoded, double *waited);
 void ex_text_close(struct ex_text *t);
 
 /* Whether a start token goes before texts that the vocabulary itself puts none before. */
@@ -120,6 +123,8 @@ int ex_read_ids(const struct ex_model *m, const char *path, struct cli_buf *out)
 
 /* ---- chat.c: prompts as a chat model was taught to read them. */
 
+/* Whether prompts go into the model's template. */
+int ex_is_chat(const struct ex_model *m);
 /* The ids of a prompt (in bytes, uint32_t), within the model's template unless --chat off or the model has
  * none. Returns 0, or an exit code after a message. */
 int ex_prompt(const struct ex_model *m, const struct cli_buf *text, struct cli_buf *ids);
@@ -137,5 +142,7 @@ struct ex_progress {
 void ex_progress_start(struct ex_progress *p, const struct ex_config *c);
 /* Once a second at most, unless final. what: "read", "generated". */
 void ex_progress_tell(struct ex_progress *p, const char *what, uint64_t n_tokens, int final);
+/* How far the encoding of a text was hidden behind the model's work on it. */
+void ex_progress_text(const struct ex_progress *p, const struct ex_text *text);
 
 #endif

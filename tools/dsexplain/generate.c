@@ -4,6 +4,8 @@
 
 #include "../cli/source.h"
 
+#include <dstok/stream.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,53 +14,47 @@ enum { GOES_ON, STOP_EOS, STOP_STRING, STOP_TOKENS, STOP_CONTEXT };
 struct run {
     struct ex_model m;
     struct ex_progress progress;
-    struct cli_buf ids;   /* uint32_t: the prompt, and what was generated */
-    struct cli_buf bytes; /* all of it decoded */
-    size_t n_prompt;      /* ids */
-    size_t begin, shown;  /* of bytes: behind the prompt, and what is on its way out */
+    struct cli_buf ids;   /* uint32_t: what was generated */
+    struct cli_buf bytes; /* its text */
+    size_t shown;         /* of it: what is on its way out */
+    uint64_t n_prompt;    /* ids */
+    dstok_decoder *decoder;
     dsx_sampler sampler;
     double *logits;
 };
 
-static const uint32_t *ids_of(const struct run *r, size_t *n) {
-    *n = r->ids.n / sizeof(uint32_t);
-    return (const uint32_t *)(const void *)r->ids.p;
-}
-
-/* All ids are decoded together: how a token begins may depend on the one before. */
-static int decode(struct run *r) {
+/* Tokens go on with the text: the prompt's first, for how a token begins may depend on the one before. */
+static int decode(struct run *r, const uint32_t *ids, size_t n, int keep) {
     dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
-    size_t n, n_bytes = 0;
-    const uint32_t *ids = ids_of(r, &n);
-    dstok_status status =
-        dstok_decode(r->m.tok, ids, n, DSTOK_DECODE_RAW, 1, r->bytes.p, r->bytes.cap, &n_bytes, NULL, &err);
+    const void *bytes = "";
+    size_t n_bytes = 0;
+    dstok_status status = dstok_decoder_push(r->decoder, ids, n, &bytes, &n_bytes, &err);
 
-    if (status == DSTOK_E_SPACE) {
-        r->bytes.n = 0;
-        cli_buf_reserve(&r->bytes, 2 * n_bytes);
-        status = dstok_decode(r->m.tok, ids, n, DSTOK_DECODE_RAW, 1, r->bytes.p, r->bytes.cap, &n_bytes, NULL,
-                              &err);
-    }
-    r->bytes.n = n_bytes;
-    return status == DSTOK_OK ? 0 : ex_failed("the answer", status, &err);
+    if (status != DSTOK_OK) return ex_failed("the answer", status, &err);
+    if (keep) cli_buf_add(&r->bytes, bytes, n_bytes);
+    return 0;
 }
 
-/* Bytes at the end that may be part of a character or of a stop string that is not complete. */
+/* What is left of a character that is not complete. */
+static int end_text(struct run *r) {
+    dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
+    const void *bytes = "";
+    size_t n = 0;
+    dstok_status status = dstok_decoder_finish(r->decoder, &bytes, &n, &err);
+
+    if (status != DSTOK_OK) return ex_failed("the answer", status, &err);
+    cli_buf_add(&r->bytes, bytes, n);
+    return 0;
+}
+
+/* Bytes at the end that may be the beginning of a stop string. */
 static size_t held_back(const struct run *r) {
     const struct ex_config *c = r->m.config;
-    const unsigned char *p = (const unsigned char *)r->bytes.p + r->begin;
-    size_t n = r->bytes.n - r->begin, held = 0, i, k;
+    size_t held = 0, i, k;
 
-    for (k = 1; k <= 3 && k <= n; k++)
-        if (p[n - k] >= 0xC0) { /* a lead byte: as many follow as it has leading ones, less one */
-            size_t length = p[n - k] >= 0xF0 ? 4 : p[n - k] >= 0xE0 ? 3 : 2;
-
-            if (length > k) held = k;
-            break;
-        }
     for (i = 0; i < c->n_stops; i++)
         for (k = c->stops[i].n - 1; k > held; k--)
-            if (k <= n && memcmp(p + n - k, c->stops[i].p, k) == 0) held = k;
+            if (k <= r->bytes.n && memcmp(r->bytes.p + r->bytes.n - k, c->stops[i].p, k) == 0) held = k;
     return held;
 }
 
@@ -68,7 +64,7 @@ static int has_stop(struct run *r) {
     size_t i, at, first = r->bytes.n;
 
     for (i = 0; i < c->n_stops; i++)
-        for (at = r->begin; at + c->stops[i].n <= r->bytes.n && at < first; at++)
+        for (at = 0; at + c->stops[i].n <= r->bytes.n && at < first; at++)
             if (memcmp(r->bytes.p + at, c->stops[i].p, c->stops[i].n) == 0) first = at;
     if (first == r->bytes.n) return 0;
     r->bytes.n = first;
@@ -109,7 +105,7 @@ static int step(struct run *r, int *stop) {
         return 0;
     }
     cli_buf_add(&r->ids, &id, sizeof id);
-    rc = decode(r);
+    rc = decode(r, &id, 1, 1);
     if (rc) return rc;
     if (has_stop(r)) {
         *stop = STOP_STRING;
@@ -124,16 +120,16 @@ static int step(struct run *r, int *stop) {
 
 static int print_json(const struct run *r, int stop) {
     static const char *const names[] = {"", "eos", "string", "tokens", "context"};
+    const uint32_t *ids = (const uint32_t *)(const void *)r->ids.p;
     struct cli_buf out = {0};
-    size_t n, i;
-    const uint32_t *ids = ids_of(r, &n);
+    size_t i;
     int rc;
 
-    cli_buf_printf(&out, "{\"prompt_tokens\":%zu,\"ids\":[", r->n_prompt);
-    for (i = r->n_prompt; i < n; i++)
-        cli_buf_printf(&out, "%s%lu", i > r->n_prompt ? "," : "", (unsigned long)ids[i]);
+    cli_buf_printf(&out, "{\"prompt_tokens\":%llu,\"ids\":[", (unsigned long long)r->n_prompt);
+    for (i = 0; i < r->ids.n / sizeof *ids; i++)
+        cli_buf_printf(&out, "%s%lu", i > 0 ? "," : "", (unsigned long)ids[i]);
     cli_buf_text(&out, "],\"text\":");
-    (void)cli_json_string(&out, r->bytes.p + r->begin, r->bytes.n - r->begin);
+    (void)cli_json_string(&out, r->bytes.p, r->bytes.n);
     cli_buf_printf(&out, ",\"stop\":\"%s\"}\n", names[stop]);
     rc = cli_out_buf(&out);
     cli_buf_free(&out);
@@ -154,42 +150,68 @@ static int generate(struct run *r) {
     }
     if (rc) return rc;
     ex_progress_tell(&r->progress, "generated", n, 1);
-    rc = show(r, r->bytes.n);
+    if (stop != STOP_STRING) rc = end_text(r);
+    if (rc == 0) rc = show(r, r->bytes.n);
     if (rc == 0 && c->json) return print_json(r, stop);
-    if (rc == 0 && (r->bytes.n == r->begin || r->bytes.p[r->bytes.n - 1] != '\n')) rc = cli_out("\n", 1);
+    if (rc == 0 && (r->bytes.n == 0 || r->bytes.p[r->bytes.n - 1] != '\n')) rc = cli_out("\n", 1);
     if (stop == STOP_CONTEXT) cli_note("the text is as long as it may get (--context)");
     return rc;
 }
 
-/* The prompt, as the options have it, to the model. */
-static int read_prompt(struct run *r) {
-    const struct ex_config *c = r->m.config;
+/* More of the prompt. */
+static int read_ids(struct run *r, const uint32_t *ids, size_t n) {
     dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
-    struct cli_buf text = {0};
+    dstok_status status = dsx_session_feed(r->m.session, ids, n, &err);
+
+    if (status != DSTOK_OK) return ex_failed(r->m.path.p, status, &err);
+    r->n_prompt += n;
+    ex_progress_tell(&r->progress, "read", r->n_prompt, 0);
+    return decode(r, ids, n, 0);
+}
+
+/* A file of any length as it is: encoded while the model reads. */
+static int read_file(struct run *r) {
     const uint32_t *ids;
-    size_t n;
-    dstok_status status;
+    size_t n = 0;
+    int rc;
+    struct ex_text *text = ex_text_open(&r->m, r->m.config->file, &rc);
+
+    while (rc == 0 && (rc = ex_text_next(text, &ids, &n)) == 0 && n > 0) rc = read_ids(r, ids, n);
+    if (rc == 0) ex_progress_text(&r->progress, text);
+    ex_text_close(text);
+    return rc;
+}
+
+/* What a template may go around is encoded as a whole. */
+static int read_whole(struct run *r) {
+    const struct ex_config *c = r->m.config;
+    struct cli_buf text = {0}, ids = {0};
     int rc = 0;
 
     if (c->prompt != NULL)
         cli_buf_text(&text, c->prompt);
     else
         rc = cli_read_whole(c->file, 0, DSTOK_MAX_INPUT, &text);
-    if (rc == 0) rc = ex_prompt(&r->m, &text, &r->ids);
+    if (rc == 0) rc = ex_prompt(&r->m, &text, &ids);
+    if (rc == 0) rc = read_ids(r, (const uint32_t *)(const void *)ids.p, ids.n / sizeof(uint32_t));
     cli_buf_free(&text);
-    if (rc) return rc;
-    ids = ids_of(r, &n);
-    r->n_prompt = n;
-    if (n == 0) {
-        cli_error("the prompt is empty, and the model has no start token to begin with (--bos on)");
-        return CLI_USAGE;
-    }
+    cli_buf_free(&ids);
+    return rc;
+}
+
+static int read_prompt(struct run *r) {
+    const struct ex_config *c = r->m.config;
+    dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
+    int rc;
+
+    if (dstok_decoder_new(r->m.tok, DSTOK_DECODE_RAW, 1, &r->decoder, &err) != DSTOK_OK) cli_no_memory();
     ex_progress_start(&r->progress, c);
-    status = dsx_session_feed(r->m.session, ids, n, &err);
-    if (status != DSTOK_OK) return ex_failed(r->m.path.p, status, &err);
-    ex_progress_tell(&r->progress, "read", n, 1);
-    rc = decode(r);
-    r->begin = r->shown = r->bytes.n;
+    rc = c->file != NULL && !ex_is_chat(&r->m) ? read_file(r) : read_whole(r);
+    if (rc == 0 && r->n_prompt == 0) {
+        cli_error("the prompt is empty, and the model has no start token to begin with (--bos on)");
+        rc = CLI_USAGE;
+    }
+    if (rc == 0) ex_progress_tell(&r->progress, "read", r->n_prompt, 1);
     return rc;
 }
 
@@ -202,6 +224,7 @@ int ex_generate(const struct ex_config *c) {
     if (rc == 0) r.logits = cli_alloc(r.m.info.n_vocab * sizeof *r.logits);
     if (rc == 0) rc = read_prompt(&r);
     if (rc == 0) rc = generate(&r);
+    dstok_decoder_free(r.decoder);
     free(r.logits);
     cli_buf_free(&r.ids);
     cli_buf_free(&r.bytes);

@@ -154,6 +154,7 @@ static int read_text(struct run *r, const struct ex_config *c) {
     struct ex_text *text = ex_text_open(&r->m, c->file, &rc);
 
     while (rc == 0 && (rc = ex_text_next(text, &ids, &n)) == 0 && n > 0) rc = read_all(r, ids, n);
+    if (rc == 0) ex_progress_text(&r->progress, text);
     ex_text_close(text);
     return rc;
 }

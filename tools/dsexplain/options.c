@@ -103,6 +103,8 @@ static const struct cli_option options[] = {
      "vocabulary in place of the model's own: a file, a folder or a name", NULL},
     {"special", 0, EX_READS, CHOICE, AT(special), "safe|text|parse|plain|error",
      "control tokens that stand in the text, as in dstok encode (default safe)", NULL},
+    {"invalid", 0, EX_READS, CHOICE, AT(invalid), "error|replace|raw",
+     "bytes that are not UTF-8: refuse, U+FFFD, or as they are (default error)", NULL},
     {"bos", 0, EX_READS, CHOICE, AT(bos), "auto|on|off",
      "the start token before a text (default auto: as the vocabulary says)", NULL},
     {"backend", 0, EX_ALL, CHOICE, AT(backend), "cpu|float64",

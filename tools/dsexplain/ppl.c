@@ -100,6 +100,7 @@ int ex_ppl(const struct ex_config *c) {
         rc = CLI_FAIL;
     }
     if (rc == 0) ex_progress_tell(&s.progress, "read", s.n_read, 1);
+    if (rc == 0) ex_progress_text(&s.progress, text);
     if (rc == 0) rc = print(c, &s);
     ex_text_close(text);
     cli_buf_free(&s.recent);

@@ -39,3 +39,16 @@ void ex_progress_tell(struct ex_progress *p, const char *what, uint64_t n, int f
         (void)fprintf(stderr, "%s: %llu tokens %s, %.1f s, %.1f tokens/s\n", cli_program_name,
                       (unsigned long long)n, what, seconds, rate);
 }
+
+void ex_progress_text(const struct ex_progress *p, const struct ex_text *text) {
+    int kind = kind_of(p->config);
+    double encoded, waited;
+
+    if (kind == EX_PROGRESS_OFF) return;
+    ex_text_times(text, &encoded, &waited);
+    if (kind == EX_PROGRESS_JSON)
+        (void)fprintf(stderr, "{\"what\":\"encoded\",\"seconds\":%.4f,\"waited\":%.4f}\n", encoded, waited);
+    else
+        (void)fprintf(stderr, "%s: encoding took %.4f s beside the model, which waited %.4f s for tokens\n",
+                      cli_program_name, encoded, waited);
+}
