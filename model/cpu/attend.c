@@ -221,7 +221,7 @@ static void page_row(const attend_job *j, size_t kv_head, size_t row, size_t lan
                      dsx__lanes *l) {
     const dsx__kv_shape *s = j->a->shape;
     const float *q = j->q + head_of(j, kv_head, row) * s->key_dim;
-    float scores[DSX__PAGE], room[DIMS * DSX__PAGE], *c = scores, *out;
+    _Alignas(64) float scores[DSX__PAGE], room[DIMS * DSX__PAGE], *c = scores, *out;
     size_t stride;
 
     for (size_t d = 0; d < s->key_dim; d += DIMS) {
@@ -269,7 +269,7 @@ static void turn_queries(const attend_job *j, size_t kv_head, size_t row, size_t
 static void page_lanes(const attend_job *j, size_t kv_head, size_t row, size_t n, uint64_t page,
                        dsx__lanes *l, const float *turned) {
     const dsx__kv_shape *s = j->a->shape;
-    float scores[DSX__PAGE * DSX__LANES], room[DIMS * DSX__PAGE], *c[DSX__PAGE];
+    _Alignas(64) float scores[DSX__PAGE * DSX__LANES], room[DIMS * DSX__PAGE], *c[DSX__PAGE];
     size_t stride;
 
     set_lanes(j, row, n, page * DSX__PAGE, l);
@@ -292,9 +292,19 @@ static void page_lanes(const attend_job *j, size_t kv_head, size_t row, size_t n
     }
 }
 
+/* A page that comes next is asked for while this one is worked on. */
+static void fetch_page(const dsx__attention *a, uint64_t page, size_t head) {
+    const char *keys = (const char *)keys_of(a, page, head), *values = (const char *)values_of(a, page, head);
+
+    for (size_t i = 0; i < (size_t)a->shape->key_dim * DSX__PAGE * 4; i += 64)
+        __builtin_prefetch(keys + i, 0, 2);
+    for (size_t i = 0; i < (size_t)a->shape->value_dim * DSX__PAGE * 4; i += 64)
+        __builtin_prefetch(values + i, 0, 2);
+}
+
 /* Up to TURNS * DSX__LANES rows. */
 static void attend_many(const attend_job *j, size_t kv_head, size_t row, size_t n) {
-    float turned[MOST_TURN];
+    _Alignas(64) float turned[MOST_TURN];
     size_t key_dim = j->a->shape->key_dim, of_turn = key_dim * DSX__LANES;
     uint64_t end = position_of(j, row + n - 1) / DSX__PAGE + 1;
     dsx__lanes l[TURNS];
@@ -305,13 +315,15 @@ static void attend_many(const attend_job *j, size_t kv_head, size_t row, size_t 
         begin_lanes(j, kv_head, row + at, some, &l[i]);
         turn_queries(j, kv_head, row + at, some, turned + i * of_turn);
     }
-    for (uint64_t page = first_seen(j, position_of(j, row)) / DSX__PAGE; page < end; page++)
+    for (uint64_t page = first_seen(j, position_of(j, row)) / DSX__PAGE; page < end; page++) {
+        if (page + 1 < end && !is_packed(j->a, page + 1)) fetch_page(j->a, page + 1, kv_head);
         for (size_t i = 0; i * DSX__LANES < n; i++) {
             size_t at = i * DSX__LANES, some = least(n - at, DSX__LANES);
 
             if (sees(j, row + at, some, page * DSX__PAGE))
                 page_lanes(j, kv_head, row + at, some, page, &l[i], turned + i * of_turn);
         }
+    }
     for (size_t i = 0; i * DSX__LANES < n; i++)
         end_lanes(j, kv_head, row + i * DSX__LANES, least(n - i * DSX__LANES, DSX__LANES), &l[i]);
 }

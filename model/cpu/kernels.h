@@ -206,12 +206,20 @@ static TARGET void unpack(const dsx__matrix *m, size_t panel, size_t from, size_
 
 /* ---- one row */
 
+/* Weights come from far: they are asked for AHEAD bytes before their turn, also across the ends of panels. */
+#define AHEAD 2048u
+INLINE void fetch(const void *p, size_t n) {
+    for (size_t i = 0; i < n; i += 64) __builtin_prefetch((const char *)p + AHEAD + i, 0, 3);
+}
+
 INLINE void row_plain(const dsx__matrix *m, size_t panel, const float *x, V *sum) {
     const uint8_t *p = m->packed + panel * m->panel_bytes;
+    size_t size = m->form == DSX__PACK_F32 ? 4 : 2;
 
     for (size_t k = 0; k < m->columns; k++) {
         V a = v_set(x[k]);
 
+        fetch(p + k * DSX__PANEL * size, DSX__PANEL * size);
         for (size_t v = 0; v < 2; v++) {
             size_t i = k * DSX__PANEL + 16 * v;
             V w = m->form == DSX__PACK_F32   ? v_load((const float *)(const void *)p + i)
@@ -228,10 +236,13 @@ INLINE void row_groups(const dsx__form form, const dsx__matrix *m, size_t panel,
     size_t step = (form == DSX__PACK_4 ? 2 : 4) * DSX__PANEL; /* words of 16 columns */
 
     for (size_t k = 0; k < m->columns; k += 16, q += step) {
+        const uint8_t *of_group = scales + k / m->group * m->scale_bytes;
         V d[2], min[2];
 
-        load_scales(m->scales, scales + k / m->group * m->scale_bytes, 0, &d[0], &min[0]);
-        load_scales(m->scales, scales + k / m->group * m->scale_bytes, 1, &d[1], &min[1]);
+        fetch(q, 4 * step);
+        fetch(of_group, m->scale_bytes);
+        load_scales(m->scales, of_group, 0, &d[0], &min[0]);
+        load_scales(m->scales, of_group, 1, &d[1], &min[1]);
 #define ADD0(i, w) sum[0] = v_fma(v_set(x[k + (size_t)(i)]), w, sum[0])
 #define ADD1(i, w) sum[1] = v_fma(v_set(x[k + (size_t)(i)]), w, sum[1])
         FOR_EACH_WEIGHT(form, q, d[0], min[0], ADD0);

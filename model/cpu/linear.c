@@ -9,8 +9,12 @@
 #define R(p)  ((float *)(void *)(p))
 #define CR(p) ((const float *)(const void *)(p))
 
-#define MOST_ROWS 240u  /* of a task: sums of 240 rows and 32 outputs are 30 KB */
-#define MOST_X    1008u /* rows that are rearranged together; a multiple of DSX__ROWS */
+#define MOST_ROWS   240u         /* of a task: sums of 240 rows and 32 outputs are 30 KB */
+#define BLOCK_BYTES (512u << 10) /* of rows that stay in the second cache */
+
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
 
 /* Rows of x as kernels want them: blocks of DSX__ROWS rows (the last may be smaller), [k][rows of the block]. */
 typedef struct block_rows {
@@ -29,14 +33,21 @@ static void pack_block(void *arg, size_t i) {
     const float *x = b->x + first * b->columns;
     float *to = b->packed + first * b->columns;
 
-    for (size_t r = 0; r < rows; r++)
-        for (size_t k = 0; k < b->columns; k++) to[k * rows + r] = x[r * b->columns + k];
+    for (size_t k = 0; k < b->columns; k++)
+        for (size_t r = 0; r < rows; r++) *to++ = x[r * b->columns + k];
 }
 
 static void pack_rows(dsx__cpu *cpu, const float *x, size_t n, size_t columns, float *packed) {
     block_rows b = {x, columns, n, packed};
 
     dsx__workers_run(cpu->workers, (n + DSX__ROWS - 1) / DSX__ROWS, pack_block, &b);
+}
+
+/* Rows that panels take one after the other, so that these rows stay in the second cache. */
+static size_t block_of(size_t columns) {
+    size_t rows = BLOCK_BYTES / (columns * sizeof(float) + 1) / DSX__ROWS * DSX__ROWS;
+
+    return rows < 4 * DSX__ROWS ? 4 * DSX__ROWS : least(rows, MOST_ROWS);
 }
 
 /* Columns of a stretch: about as many in each. */
@@ -46,10 +57,10 @@ static size_t stretch_of(size_t columns) {
     return n == 0 ? DSX__STRETCH : ((columns + n - 1) / n + 31) / 32 * 32;
 }
 
-/* sums [n][32] of n <= MOST_ROWS packed rows, from row `first` (a multiple of DSX__ROWS) of `total` on, with a panel. */
+/* sums [n][32] of n <= MOST_ROWS packed rows with a panel. */
 static void panel_product(const dsx__cpu *cpu, const dsx__matrix *m, size_t panel, const float *packed,
-                          size_t total, size_t first, size_t n, float *sums) {
-    float unpacked[DSX__STRETCH * DSX__PANEL];
+                          size_t n, float *sums) {
+    _Alignas(64) float unpacked[DSX__STRETCH * DSX__PANEL];
     size_t columns = (size_t)m->columns, most = stretch_of(columns);
 
     for (size_t k = 0; k < columns; k += most) {
@@ -61,12 +72,12 @@ static void panel_product(const dsx__cpu *cpu, const dsx__matrix *m, size_t pane
             w = unpacked;
         }
         for (size_t i = 0; i < n; i += DSX__ROWS) {
-            size_t rows = rows_of_block(total, first + i);
+            size_t rows = rows_of_block(n, i);
             float *c[DSX__ROWS];
 
             for (size_t r = 0; r < rows; r++) c[r] = sums + (i + r) * DSX__PANEL;
-            cpu->k->multiply(rows, DSX__PANEL, depth, packed + (first + i) * columns + k * rows, rows, w,
-                             DSX__PANEL, c, k == 0);
+            cpu->k->multiply(rows, DSX__PANEL, depth, packed + i * columns + k * rows, rows, w, DSX__PANEL, c,
+                             k == 0);
         }
     }
 }
@@ -75,7 +86,7 @@ typedef struct linear_job {
     dsx__cpu *cpu;
     const dsx__matrix *m;
     const float *bias, *x; /* x: packed when n > 1 */
-    size_t n, n_blocks;    /* blocks of MOST_ROWS rows */
+    size_t n;              /* rows */
     float *out;
     bool add;
 } linear_job;
@@ -92,14 +103,12 @@ static void put_sums(const linear_job *j, size_t panel, size_t row, const float 
     }
 }
 
-static void linear_panel(void *arg, size_t task) {
+static void linear_panel(void *arg, size_t panel) {
     const linear_job *j = arg;
-    size_t panel = task / j->n_blocks, first = task % j->n_blocks * MOST_ROWS;
-    size_t n = j->n - first < MOST_ROWS ? j->n - first : MOST_ROWS;
-    float sums[MOST_ROWS * DSX__PANEL];
+    _Alignas(64) float sums[MOST_ROWS * DSX__PANEL];
 
-    panel_product(j->cpu, j->m, panel, j->x, j->n, first, n, sums);
-    for (size_t i = 0; i < n; i++) put_sums(j, panel, first + i, sums + i * DSX__PANEL);
+    panel_product(j->cpu, j->m, panel, j->x, j->n, sums);
+    for (size_t i = 0; i < j->n; i++) put_sums(j, panel, i, sums + i * DSX__PANEL);
 }
 
 /* One row: a task is as many panels as make it worth a thread's while. */
@@ -108,7 +117,7 @@ static void linear_row(void *arg, size_t task) {
     const linear_job *j = arg;
 
     for (size_t p = task * PANELS_AT_ONCE; p < (task + 1) * PANELS_AT_ONCE && p < j->m->n_panels; p++) {
-        float sums[DSX__PANEL];
+        _Alignas(64) float sums[DSX__PANEL];
 
         j->cpu->k->row(j->m, p, j->x, sums);
         put_sums(j, p, 0, sums);
@@ -128,16 +137,15 @@ static void some_rows(linear_job j, size_t first, size_t n, float *packed) {
     j.x = packed;
     j.out += first * (size_t)j.m->rows;
     j.n = n;
-    j.n_blocks = (n + MOST_ROWS - 1) / MOST_ROWS;
-    dsx__workers_run(j.cpu->workers, j.m->n_panels * j.n_blocks, linear_panel, &j);
+    dsx__workers_run(j.cpu->workers, j.m->n_panels, linear_panel, &j);
 }
 
 /* Without memory for rearranged rows, each goes alone: slower, the same bits. */
 void dsx__cpu_linear(void *be, const dsx__matrix *m, const dsx__matrix *bias, const dsx__real *x, size_t n,
                      dsx__real *out, bool add) {
     dsx__cpu *cpu = be;
-    linear_job j = {cpu, m, bias != NULL ? bias->vector : NULL, CR(x), n, 1, R(out), add};
-    size_t most = n < MOST_X ? n : MOST_X;
+    linear_job j = {cpu, m, bias != NULL ? bias->vector : NULL, CR(x), n, R(out), add};
+    size_t most = least(n, block_of((size_t)m->columns));
     dsx__scratch *s = n > 1 ? dsx__scratch_take(cpu, most * (size_t)m->columns * sizeof(float)) : NULL;
 
     for (size_t i = 0; i < n; i += s != NULL ? most : 1) {
@@ -161,13 +169,9 @@ typedef struct heads_job {
     size_t out_stride;
 } heads_job;
 
-static size_t least(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 /* Rows [row, row + n) of the matrix, which lie in one panel, are outputs. */
 static void head_forward(const heads_job *j, uint32_t head, size_t row, size_t n) {
-    float w[DSX__STRETCH * DSX__PANEL];
+    _Alignas(64) float w[DSX__STRETCH * DSX__PANEL];
     size_t columns = (size_t)j->m->columns, lane = row % DSX__PANEL;
     size_t to = row - (size_t)head * j->block - j->from;
 
@@ -187,7 +191,7 @@ static void head_forward(const heads_job *j, uint32_t head, size_t row, size_t n
 
 /* Rows [row, row + n) of the matrix, which lie in one panel, are inputs. */
 static void head_backward(const heads_job *j, uint32_t head, size_t row, size_t n) {
-    float w[DSX__STRETCH * DSX__PANEL], turned[DSX__PANEL * DSX__STRETCH];
+    _Alignas(64) float w[DSX__STRETCH * DSX__PANEL], turned[DSX__PANEL * DSX__STRETCH];
     size_t columns = (size_t)j->m->columns, lane = row % DSX__PANEL;
     size_t from = row - (size_t)head * j->block - j->from;
 
@@ -268,14 +272,14 @@ static void add_logits(const head_job *j, size_t slice, size_t panel, const floa
 
 static void head_slice(void *arg, size_t slice) {
     const head_job *j = arg;
-    float sums[MOST_ROWS * DSX__PANEL];
+    _Alignas(64) float sums[MOST_ROWS * DSX__PANEL];
 
     for (size_t i = 0; i < j->n; i++) j->partials[slice * j->n + i] = (partial){-INFINITY, 0};
     for (size_t p = slice * j->per_slice; p < (slice + 1) * j->per_slice && p < j->m->n_panels; p++) {
         if (j->n == 1)
             j->cpu->k->row(j->m, p, j->x, sums);
         else
-            panel_product(j->cpu, j->m, p, j->x, j->n, 0, j->n, sums);
+            panel_product(j->cpu, j->m, p, j->x, j->n, sums);
         add_logits(j, slice, p, sums);
     }
 }

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/* The float backend: near the plain definition in double, and the same bits from every instruction set, with any number of
+ * threads, and whether rows come together or one by one. */
+#include "backend.h"
+#include "quant/blocks.h"
+#include "quant/kv.h"
+#include "t.h"
+
+#include <dsx/model.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct machine {
+    const dsx__backend_ops *ops;
+    void *be;
+    bool one_by_one; /* rows of a call */
+} machine;
+
+static t_rng rng = {7};
+
+static double uniform(void) {
+    return (double)t_below(&rng, 1u << 20) / (1 << 19) - 1;
+}
+
+/* Reads of a machine: what it computed, as doubles. */
+typedef struct result {
+    double *x;
+    size_t n;
+} result;
+
+static void keep(const machine *m, result *r, dsx__real *p, size_t n) {
+    r->x = realloc(r->x, (r->n + n) * sizeof *r->x);
+    m->ops->read(m->be, p, n, r->x + r->n);
+    r->n += n;
+    m->ops->free(m->be, p, n);
+}
+
+/* n numbers from a seed: floats, so that both kinds of machine hold the same. */
+static dsx__real *numbers(const machine *m, uint64_t seed, size_t n, double by) {
+    dsx__real *p = m->ops->alloc(m->be, n > 0 ? n : 1);
+    t_rng own = {seed};
+
+    for (size_t i = 0; i < n; i++) {
+        double x = (double)(float)(by * ((double)t_below(&own, 1u << 20) / (1 << 19) - 1));
+
+        m->ops->write(m->be, m->ops->at(p, i), 1, &x);
+    }
+    return p;
+}
+
+static void put_half(uint8_t *p, uint32_t bits) {
+    p[0] = (uint8_t)bits;
+    p[1] = (uint8_t)(bits >> 8);
+}
+
+/* Bytes of a format by chance. Scales, where they are fp16, are between 2^-6 and 2^-5. */
+static uint8_t *bytes_of(dsx__format format, uint64_t rows, uint64_t columns) {
+    static const int scales[DSX__N_FORMATS][2] = {
+        [DSX__Q2_K] = {80, 82},  [DSX__Q3_K] = {108, -1}, [DSX__Q4_K] = {0, 2},  [DSX__Q5_K] = {0, 2},
+        [DSX__Q6_K] = {208, -1}, [DSX__Q8_0] = {0, -1},   [DSX__Q4_0] = {0, -1}, [DSX__Q4_1] = {0, 2},
+        [DSX__Q5_0] = {0, -1},   [DSX__Q5_1] = {0, 2}};
+    size_t n = (size_t)(rows * dsx__row_bytes(format, columns)), block = dsx__formats[format].bytes;
+    uint8_t *p = malloc(n + 1);
+
+    for (size_t i = 0; i < n; i++) p[i] = (uint8_t)t_random(&rng);
+    for (size_t at = 0; at < n; at += block) {
+        float x = (float)uniform();
+        uint32_t bits;
+
+        memcpy(&bits, &x, 4);
+        if (format == DSX__F32) memcpy(p + at, &x, 4);
+        if (format == DSX__BF16) put_half(p + at, bits >> 16);
+        if (format == DSX__F16) put_half(p + at, 0x3000 | t_below(&rng, 0x800));
+        for (int i = 0; i < 2 && dsx__blocks[format].group > 0; i++)
+            if (scales[format][i] >= 0) put_half(p + at + scales[format][i], 0x2400 | t_below(&rng, 0x400));
+    }
+    return p;
+}
+
+static dsx__matrix *load(const machine *m, dsx__part part) {
+    dsx__matrix *matrix = NULL;
+    dstok_error err;
+
+    CHECK_EQ(m->ops->load(m->be, &part, false, &matrix, &err), DSTOK_OK);
+    return matrix;
+}
+
+/* ---- cases: each computes something on a machine */
+
+typedef struct a_case {
+    void (*run)(const machine *m, const struct a_case *c, result *r);
+    dsx__part part, vector;
+    size_t n;
+    bool flag;
+    double tolerance; /* relative to the greatest number of the result */
+    dsx__attention attention;
+    dsx__kv_shape shape;
+} a_case;
+
+static void run_linear(const machine *m, const a_case *c, result *r) {
+    dsx__matrix *w = load(m, c->part), *bias = c->flag ? load(m, c->vector) : NULL;
+    size_t k = c->part.columns, rows = c->part.rows, step = m->one_by_one ? 1 : c->n;
+    dsx__real *x = numbers(m, 3, c->n * k, 1), *out = numbers(m, 4, c->n * rows, 1);
+
+    for (size_t i = 0; i < c->n; i += step)
+        m->ops->linear(m->be, w, bias, m->ops->at(x, i * k), step, m->ops->at(out, i * rows), c->flag);
+    keep(m, r, out, c->n * rows);
+    m->ops->free(m->be, x, c->n * k);
+    m->ops->unload(m->be, w);
+    m->ops->unload(m->be, bias);
+}
+
+static void run_rows(const machine *m, const a_case *c, result *r) {
+    size_t width = c->vector.columns, stride = width + 3, n = c->n;
+    dsx__matrix *w = load(m, c->vector), *table = load(m, c->part);
+    dsx__real *x = numbers(m, 5, n * stride, 2), *y = numbers(m, 6, n * stride, 2);
+    dsx__real *out = numbers(m, 7, n * stride, 1);
+    uint32_t ids[64];
+    double weights[64];
+
+    for (size_t i = 0; i < n; i++) {
+        ids[i] = (uint32_t)((i * 7 + 3) % c->part.rows);
+        weights[i] = (double)(float)(0.3 * (double)i);
+    }
+    m->ops->norm(m->be, x, n, (uint32_t)width, (uint32_t)stride, w, 1e-5, out, (uint32_t)stride);
+    keep(m, r, out, n * stride);
+    m->ops->swiglu(m->be, y, x, n, (uint32_t)width);
+    m->ops->scatter_add(m->be, x, ids, weights, n > 0 ? 1 : 0, (uint32_t)width, y);
+    keep(m, r, y, n * stride);
+    keep(m, r, x, n * stride);
+    out = m->ops->alloc(m->be, n * c->part.columns + 1);
+    m->ops->embed(m->be, table, ids, n, out);
+    keep(m, r, out, n * c->part.columns);
+    m->ops->unload(m->be, w);
+    m->ops->unload(m->be, table);
+}
+
+static void run_rotate(const machine *m, const a_case *c, result *r) {
+    enum { HEADS = 3, DIM = 24, TURNED = 16 };
+    double cosine[64 * TURNED / 2], sine[64 * TURNED / 2];
+    dsx__rotation turn = {cosine, sine, TURNED, c->flag};
+    dsx__real *x = numbers(m, 8, c->n * HEADS * DIM, 3);
+
+    for (size_t i = 0; i < c->n * TURNED / 2; i++) {
+        cosine[i] = cos(0.1 * (double)i);
+        sine[i] = sin(0.1 * (double)i);
+    }
+    m->ops->rotate(m->be, &turn, x, c->n, HEADS * DIM, HEADS, DIM, 5);
+    keep(m, r, x, c->n * HEADS * DIM);
+}
+
+/* 5 blocks of 40 rows, of which [3, 38) are the map. */
+static void run_heads(const machine *m, const a_case *c, result *r) {
+    enum { HEADS = 5, BLOCK = 40, FROM = 3, ROWS = 35 };
+    size_t columns = c->part.columns, in = c->flag ? ROWS : columns, out_n = c->flag ? columns : ROWS;
+    size_t step = m->one_by_one ? 1 : c->n, x_stride = in + 2, stride = out_n + 1;
+    dsx__matrix *w = load(m, c->part);
+    dsx__real *x = numbers(m, 9, c->n * HEADS * x_stride, 1), *out = numbers(m, 10, c->n * HEADS * stride, 1);
+
+    for (size_t i = 0; i < c->n; i += step)
+        m->ops->linear_heads(m->be, w, HEADS, BLOCK, FROM, ROWS, c->flag, m->ops->at(x, i * HEADS * x_stride),
+                             (uint32_t)x_stride, step, m->ops->at(out, i * HEADS * stride), (uint32_t)stride);
+    keep(m, r, out, c->n * HEADS * stride);
+    m->ops->free(m->be, x, c->n * HEADS * x_stride);
+    m->ops->unload(m->be, w);
+}
+
+static void run_head(const machine *m, const a_case *c, result *r) {
+    size_t k = c->part.columns, step = m->one_by_one ? 1 : c->n;
+    dsx__matrix *w = load(m, c->part);
+    dsx__real *x = numbers(m, 11, c->n * k, 0.2);
+    uint32_t *targets = malloc((c->n + 1) * sizeof *targets);
+    double *out = malloc((2 * c->n + 1) * sizeof *out);
+
+    for (size_t i = 0; i < c->n; i++) targets[i] = (uint32_t)(i * 31 % c->part.rows);
+    targets[0] = (uint32_t)c->part.rows - 1;
+    for (size_t i = 0; i < c->n; i += step)
+        m->ops->log_probs(m->be, w, m->ops->at(x, i * k), step, targets + i, out + i, out + c->n + i);
+    r->x = out;
+    r->n = 2 * c->n;
+    free(targets);
+    m->ops->free(m->be, x, c->n * k);
+    m->ops->unload(m->be, w);
+}
+
+/* A text of attention.first + n tokens; attention of the last n of them. flag: pages but the last two are packed. */
+static void run_attend(const machine *m, const a_case *c, result *r) {
+    dsx__attention a = c->attention;
+    const dsx__kv_shape *s = &c->shape;
+    size_t past = (size_t)a.first, total = past + c->n, n_pages = total / DSX__PAGE + 1,
+           step = m->one_by_one ? 1 : c->n;
+    size_t reals = dsx__kv_page_reals(s), q_n = (size_t)a.n_heads * s->key_dim,
+           out_n = (size_t)a.n_heads * s->value_dim;
+    dsx__real **pages = calloc(n_pages, sizeof *pages);
+    uint8_t **packed = calloc(n_pages, sizeof *packed);
+    dsx__real *q = numbers(m, 12, c->n * q_n, 2), *out = m->ops->alloc(m->be, c->n * out_n);
+    dsx__real *k = numbers(m, 13, total * s->n_kv_heads * s->key_dim, 1);
+    dsx__real *v = numbers(m, 14, total * s->n_kv_heads * s->value_dim, 1);
+
+    for (size_t i = 0; i < n_pages; i++) {
+        pages[i] = m->ops->alloc(m->be, reals);
+        packed[i] = calloc(1, dsx__kv_packed_bytes(s, DSX__KV_INT8));
+    }
+    a.shape = s;
+    a.pages = pages;
+    a.packed = packed;
+    a.packed_format = DSX__KV_INT8;
+    a.layer = s->n_layers - 1;
+    a.first = 0;
+    m->ops->kv_write(m->be, &a, k, v, past);
+    for (size_t i = 0; c->flag && i + 2 < past / DSX__PAGE; i++) {
+        m->ops->kv_pack(m->be, &a, i);
+        a.packed_to = i + 1;
+    }
+    for (size_t i = 0; i < c->n; i += step) {
+        a.first = past + i;
+        m->ops->kv_write(m->be, &a, m->ops->at(k, (past + i) * s->n_kv_heads * s->key_dim),
+                         m->ops->at(v, (past + i) * s->n_kv_heads * s->value_dim), step);
+        m->ops->attend(m->be, &a, m->ops->at(q, i * q_n), step, m->ops->at(out, i * out_n));
+    }
+    keep(m, r, out, c->n * out_n);
+    for (size_t i = 0; i < n_pages; i++) {
+        m->ops->free(m->be, pages[i], reals);
+        free(packed[i]);
+    }
+    m->ops->free(m->be, q, c->n * q_n);
+    m->ops->free(m->be, k, total * s->n_kv_heads * s->key_dim);
+    m->ops->free(m->be, v, total * s->n_kv_heads * s->value_dim);
+    free(pages);
+    free(packed);
+}
+
+/* ---- each case on every machine */
+
+static machine open_machine(const dsx__backend_ops *ops, int simd, size_t n_threads, bool one_by_one) {
+    dsx__backend_options options = {.simd = simd, .n_threads = n_threads};
+    machine m = {ops, NULL, one_by_one};
+    dstok_error err;
+
+    CHECK_EQ(ops->open(&options, &m.be, &err), DSTOK_OK);
+    return m;
+}
+
+static machine plain, machines[6];
+#define N_MACHINES (sizeof machines / sizeof *machines)
+
+static bool near(const result *want, const result *got, double tolerance) {
+    double greatest = 0, worst = 0;
+
+    if (want->n != got->n) return false;
+    for (size_t i = 0; i < want->n; i++) {
+        double d = fabs(want->x[i] - got->x[i]);
+
+        greatest = fmax(greatest, fabs(want->x[i]));
+        if (!(d <= worst)) worst = d;
+    }
+    if (!(worst <= tolerance * greatest)) fprintf(stderr, "off by %g of %g\n", worst, greatest);
+    return worst <= tolerance * greatest;
+}
+
+static void check_case(const a_case *c) {
+    result want = {0}, first = {0};
+
+    c->run(&plain, c, &want);
+    for (size_t i = 0; i < N_MACHINES; i++) {
+        result got = {0};
+
+        c->run(&machines[i], c, &got);
+        if (i == 0) {
+            CHECK(near(&want, &got, c->tolerance));
+            first = got;
+            continue;
+        }
+        CHECK_EQ(got.n, first.n);
+        if (got.n > 0) CHECK_MEM(got.x, first.x, got.n * sizeof *got.x);
+        free(got.x);
+    }
+    free(want.x);
+    free(first.x);
+}
+
+static dsx__part part_of(dsx__format format, uint64_t rows, uint64_t columns) {
+    return (dsx__part){format, rows, columns, bytes_of(format, rows, columns)};
+}
+
+static void free_parts(a_case *c) {
+    free((void *)(uintptr_t)c->part.data);
+    free((void *)(uintptr_t)c->vector.data);
+}
+
+static void check_linear(dsx__format format, uint64_t rows, uint64_t columns, size_t n) {
+    a_case c = {run_linear, .tolerance = 1e-5, .n = n};
+
+    c.part = part_of(format, rows, columns);
+    c.vector = part_of(DSX__F32, 1, rows);
+    check_case(&c);
+    c.flag = true;
+    check_case(&c);
+    free_parts(&c);
+}
+
+static void test_linear(void) {
+    static const size_t counts[] = {0, 1, 2, 3, 13, 25, 101};
+    static const uint64_t shapes[][2] = {{1, 1}, {31, 7}, {33, 16}, {64, 300}, {70, 520}};
+
+    for (int f = 0; f < DSX__N_FORMATS; f++)
+        for (size_t i = 0; i < 3; i++)
+            check_linear((dsx__format)f, i * 40 + 1, i == 2 ? 768 : 256, counts[(size_t)f % 5 + i]);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+            check_linear(DSX__F32, shapes[i][0], shapes[i][1], counts[k]);
+    check_linear(DSX__BF16, 45, 77, 14);
+    check_linear(DSX__F16, 45, 77, 14);
+    check_linear(DSX__Q8_0, 45, 96, 14);
+    check_linear(DSX__Q4_1, 45, 32, 300); /* more rows than a task has */
+}
+
+static void test_rows(void) {
+    static const size_t widths[] = {1, 15, 16, 17, 64, 100, 1536};
+    static const size_t counts[] = {0, 1, 5, 40};
+
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+            a_case c = {run_rows, .n = counts[k], .tolerance = 1e-6};
+
+            c.vector = part_of(DSX__F32, 1, widths[i]);
+            c.part = part_of(DSX__Q4_1, 50, 64);
+            check_case(&c);
+            free_parts(&c);
+        }
+    for (int i = 0; i < 2; i++) check_case(&(a_case){run_rotate, .n = 37, .flag = i != 0, .tolerance = 1e-7});
+}
+
+static void test_heads(void) {
+    static const size_t counts[] = {0, 1, 2, 17};
+
+    for (size_t k = 0; k < 8; k++) {
+        a_case c = {run_heads, .n = counts[k / 2], .flag = k % 2 != 0, .tolerance = 2e-6};
+
+        c.part = part_of(k % 3 == 0 ? DSX__Q8_0 : DSX__BF16, 200, 544);
+        check_case(&c);
+        free_parts(&c);
+    }
+    for (size_t n = 0; n < 300; n = n * 3 + 1)
+        for (uint64_t rows = 1; rows < 10000; rows = rows * 9 + 2) {
+            a_case c = {run_head, .n = n, .tolerance = 2e-6};
+
+            c.part = part_of(DSX__Q4_1, rows, 64);
+            check_case(&c);
+            free_parts(&c);
+        }
+}
+
+static void check_attend(uint32_t heads, uint32_t kv_heads, uint32_t key_dim, uint32_t value_dim,
+                         uint64_t first, size_t n, uint32_t window, double alibi, bool packed) {
+    a_case c = {run_attend, .n = n, .flag = packed, .tolerance = 4e-6,
+                .shape = {2, kv_heads, key_dim, value_dim}};
+
+    c.attention = (dsx__attention){.n_heads = heads,
+                                   .first = first,
+                                   .window = window,
+                                   .alibi = alibi,
+                                   .scale = 1 / sqrt((double)key_dim)};
+    check_case(&c);
+}
+
+static void test_attend(void) {
+    check_attend(1, 1, 2, 2, 0, 1, 0, 0, false);
+    check_attend(9, 3, 64, 64, 0, 70, 0, 0, false);
+    check_attend(4, 2, 8, 24, 130, 1, 0, 0, false);
+    check_attend(6, 2, 24, 40, 63, 66, 0, 0, false);
+    check_attend(4, 4, 16, 16, 100, 40, 30, 0, false);
+    check_attend(4, 1, 16, 16, 300, 90, 65, 0, false);
+    check_attend(4, 2, 32, 32, 150, 35, 0, 0.5, false);
+    check_attend(4, 1, 80, 72, 400, 20, 0, 0, true);
+    check_attend(2, 1, 576, 512, 70, 12, 0, 0, false);
+    check_attend(3, 1, 600, 200, 140, 9, 0, 0, true);
+    check_attend(2, 2, 8, 8, 5, 0, 0, 0, false);
+}
+
+int main(void) {
+    plain = open_machine(&dsx__backend_float64, 0, 1, false);
+    for (size_t i = 0; i < N_MACHINES; i++)
+        machines[i] = open_machine(&dsx__backend_cpu, DSX_SIMD_SCALAR + (int)(i % 3), 1 + i % 4, i >= 3);
+    test_linear();
+    test_rows();
+    test_heads();
+    test_attend();
+    plain.ops->close(plain.be);
+    for (size_t i = 0; i < N_MACHINES; i++) machines[i].ops->close(machines[i].be);
+    return t_end();
+}
