@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What a model says of a file of ids, on the public interface of libdsx alone: for tests/model.
  *
- *     driver MODEL IDS [float64] [chunk=N] [threads=N] [simd=N] [weights=N] [part=N] [top=K] [greedy=N] [disturb] [again]
+ *     driver MODEL IDS [float64] [chunk=N] [threads=N] [simd=N] [part=N] [top=K] [disturb] [again]
  *
- * Prints a log-probability for each id ("nan" for the first), then K lines "top ID LOGPROB" of the next token, then a line
- * "greedy ID..." of the N tokens that follow. part: ids of one call. disturb: between calls forks are made, led astray
- * and dropped, and the session itself goes astray and back. again: everything once more in a second session of the same
- * model, whose pages may be those of the first. */
+ * Prints a log-probability for each id ("nan" for the first), then K lines "top ID LOGPROB" of the next token. part: ids of
+ * one call. disturb: between calls forks are made, led astray and dropped, and the session itself goes astray and back.
+ * again: then a session reads the same but for the first id, and one more is fed all ids but the last: it may take over
+ * pages of the first session, not of the second. "again LOGPROB" of the last id, and K lines. */
 #include <dsx/dsx.h>
 
 #include <math.h>
@@ -17,7 +17,7 @@
 typedef struct job {
     dsx_model_options model;
     dsx_session_options session;
-    size_t part, top, greedy;
+    size_t part, top;
     int disturb, again;
     uint32_t *ids;
     size_t n;
@@ -106,46 +106,46 @@ static void print_top(const job *j, dsx_session *s) {
     free(logits);
 }
 
-static void print_greedy(const job *j, dsx_session *s) {
-    double *logits = need(j->n_vocab * sizeof *logits);
-
-    printf("greedy");
-    for (size_t i = 0; i < j->greedy; i++) {
-        uint32_t best = 0;
-
-        check(dsx_session_logits(s, logits, j->n_vocab, &err), "logits");
-        for (uint32_t k = 1; k < j->n_vocab; k++)
-            if (logits[k] > logits[best]) best = k;
-        printf(" %u", (unsigned)best);
-        fflush(stdout);
-        if (i + 1 < j->greedy) check(dsx_session_feed(s, &best, 1, &err), "feed");
-    }
-    printf("\n");
-    free(logits);
-}
-
 static void run(const job *j, dsx_model *model) {
     double *logprobs = need(j->n * sizeof *logprobs);
     dsx_session *s;
 
     check(dsx_session_new(model, &j->session, &s, &err), "session");
-    if (j->again && j->n > 1) { /* fed, so that pages may be taken over, and only the last token scored */
-        check(dsx_session_feed(s, j->ids, j->n - 1, &err), "feed");
-        check(dsx_session_score(s, j->ids + j->n - 1, 1, logprobs, &err), "score");
-        printf("again %.17g\n", logprobs[0]);
-    } else {
-        for (size_t i = 0; i < j->n; i += j->part) {
-            size_t n = j->n - i < j->part ? j->n - i : j->part;
+    for (size_t i = 0; i < j->n; i += j->part) {
+        size_t n = j->n - i < j->part ? j->n - i : j->part;
 
-            if (j->disturb) disturb(j, s);
-            check(dsx_session_score(s, j->ids + i, n, logprobs + i, &err), "score");
-        }
-        for (size_t i = 0; i < j->n; i++) printf("%.17g\n", logprobs[i]);
+        if (j->disturb) disturb(j, s);
+        check(dsx_session_score(s, j->ids + i, n, logprobs + i, &err), "score");
     }
-    if (j->top > 0) print_top(j, s);
-    if (j->greedy > 0) print_greedy(j, s);
+    for (size_t i = 0; i < j->n; i++) printf("%.17g\n", logprobs[i]);
+    print_top(j, s);
     dsx_session_free(s);
     free(logprobs);
+}
+
+/* A text with another first id, whose pages must not be taken for those of the text. */
+static void read_other(const job *j, dsx_model *model) {
+    double *logprobs = need(j->n * sizeof *logprobs);
+    dsx_session *s;
+
+    check(dsx_session_new(model, &j->session, &s, &err), "session");
+    j->ids[0] ^= 1;
+    check(dsx_session_score(s, j->ids, j->n, logprobs, &err), "score");
+    j->ids[0] ^= 1;
+    dsx_session_free(s);
+    free(logprobs);
+}
+
+static void run_again(const job *j, dsx_model *model) {
+    dsx_session *s;
+    double last;
+
+    check(dsx_session_new(model, &j->session, &s, &err), "session");
+    check(dsx_session_feed(s, j->ids, j->n - 1, &err), "feed");
+    check(dsx_session_score(s, j->ids + j->n - 1, 1, &last, &err), "score");
+    printf("again %.17g\n", last);
+    print_top(j, s);
+    dsx_session_free(s);
 }
 
 static int option(job *j, const char *text) {
@@ -164,14 +164,10 @@ static int option(job *j, const char *text) {
         j->model.n_threads = n;
     else if (strncmp(text, "simd=", 5) == 0)
         j->model.simd = (int)n;
-    else if (strncmp(text, "weights=", 8) == 0)
-        j->model.weights = (int)n;
     else if (strncmp(text, "part=", 5) == 0)
         j->part = n;
     else if (strncmp(text, "top=", 4) == 0)
         j->top = n;
-    else if (strncmp(text, "greedy=", 7) == 0)
-        j->greedy = n;
     else
         return 0;
     return 1;
@@ -192,13 +188,12 @@ int main(int argc, char **argv) {
     check(dsx_model_open(argv[1], &j.model, &model, &err), argv[1]);
     check(dsx_model_describe(model, &info), "describe");
     j.n_vocab = info.n_vocab;
-    j.session.max_tokens = j.n + j.greedy + 80;
-    if (j.again) {
-        j.again = 0;
-        run(&j, model);
-        j.again = 1;
-    }
+    j.session.max_tokens = j.n + 80;
     run(&j, model);
+    if (j.again) {
+        read_other(&j, model);
+        run_again(&j, model);
+    }
     dsx_model_free(model);
     free(j.ids);
     return 0;

@@ -12,7 +12,7 @@ import sys
 import formats
 from formats import Tensor
 
-N_TEXT = 136  # longer than two pages of 64, than every window and than every original context
+N_TEXT = 136  # longer than two pages of 64, than every window and than most original contexts
 EPSILON = 2 ** -17  # a float: GGUF keeps it exactly
 MERGES = [("Ġ", "t"), ("h", "e"), ("Ġt", "he"), ("i", "n"), ("e", "r")]
 
@@ -41,7 +41,8 @@ FIXTURES = {
         "original_max_position_embeddings": 64}}, "BF16", ["BF16"], ["freqs"]),
     "llama-linear": ("llama", {**BASE, "rope_scaling": {"type": "linear", "factor": 4.0}}, "F16", ["F16"], []),
     "llama-yarn": ("llama", {**BASE, "head_dim": 16, "rope_parameters": {
-        "rope_type": "yarn", "rope_theta": 20000.0, "factor": 16.0, "original_max_position_embeddings": 32}},
+        "rope_type": "yarn", "rope_theta": 20000.0, "factor": 8.0, "original_max_position_embeddings": 64,
+        "beta_fast": 2.0, "beta_slow": 0.25}},
         "F32", ["F32"], []),
     "llama-dynamic": ("llama", {**BASE, "max_position_embeddings": 64,
                                 "rope_scaling": {"rope_type": "dynamic", "factor": 4.0}}, "F32", [], []),
@@ -59,7 +60,8 @@ FIXTURES = {
     "qwen3-moe-step": ("qwen3_moe", {**QWEN_MOE, "num_hidden_layers": 4, "decoder_sparse_step": 2,
                                      "norm_topk_prob": True}, "F16", [], []),
     "deepseek-v2": ("deepseek_v2", {**MLA, "topk_method": "greedy", "routed_scaling_factor": 1.0,
-                                    "rope_scaling": yarn(mscale=1.25, mscale_all_dim=1.25)}, "BF16", ["BF16"], []),
+                                    "rope_theta": 100.0, "rope_scaling": yarn(mscale=1.25, mscale_all_dim=1.25)},
+                    "BF16", ["BF16"], []),
     "deepseek-v2-groups": ("deepseek_v2", {**MLA, "q_lora_rank": 24, "topk_method": "group_limited_greedy",
                                            "n_group": 4, "topk_group": 2, "routed_scaling_factor": 4.0,
                                            "rope_theta": 50.0, "rope_scaling": yarn(
@@ -68,7 +70,9 @@ FIXTURES = {
                                     "num_experts_per_tok": 4, "n_group": 4, "topk_group": 2, "n_shared_experts": 1,
                                     "norm_topk_prob": True,
                                     "routed_scaling_factor": 2.5, "num_nextn_predict_layers": 0,
-                                    "rope_scaling": yarn(mscale=1.25, mscale_all_dim=1.25)},
+                                    "max_position_embeddings": 4096, "rope_theta": 100.0, "rope_scaling": {
+                                        "type": "yarn", "factor": 4.0, "original_max_position_embeddings": 1024,
+                                        "mscale": 1.25, "mscale_all_dim": 1.25}},
                     "F32", ["Q8_0", "Q4_1"], ["split"]),
     "deepseek-v3-plain": ("deepseek_v3", {**MLA, "n_group": 1, "topk_group": 1, "norm_topk_prob": False,
                                           "routed_scaling_factor": 1.5, "num_nextn_predict_layers": 0}, "F16", [], []),
@@ -189,7 +193,8 @@ def experts(arch, config, at):
 
 def parts(arch, config):
     width = config["hidden_size"]
-    yield "model.embed_tokens.weight", (len(TOKENS), width), 0, 1 if not config["tie_word_embeddings"] else 0.35
+    # Small, so that the epsilon of the first norm matters; a head needs them larger.
+    yield "model.embed_tokens.weight", (len(TOKENS), width), 0, 0.35 if config["tie_word_embeddings"] else 0.1
     for layer in range(config["num_hidden_layers"]):
         at = "model.layers.%d." % layer
         yield norm(at + "input_layernorm", width)
@@ -303,6 +308,9 @@ def gguf_rope(config, more):
     pairs.update({"rope.scaling.type": kind, "rope.scaling.factor": scaling["factor"]})
     if kind == "yarn":
         pairs["rope.scaling.original_context_length"] = scaling["original_max_position_embeddings"]
+    for key in ("beta_fast", "beta_slow"):
+        if key in scaling:
+            pairs["rope.scaling.yarn_" + key] = scaling[key]
     if "mscale_all_dim" in scaling:
         pairs["rope.scaling.yarn_log_multiplier"] = 0.1 * scaling["mscale_all_dim"]
     return pairs
