@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a machine must be able to do to run a model. The forward pass (arch/forward.c) is written over this table alone;
- * backends never see names, files or configurations.
- *
- * A `dsx__real` is the backend's own number: float on the CPU, double in the oracle, device memory on a GPU. Arrays of
- * them are made by alloc, lie in rows, and are only touched through the table. n is the number of rows (tokens).
- * Calls run in order; on a device they may return before they are done, read waits.
- *
- * Every number depends on its own row alone, and is summed in one order: a row's results are the same bits whatever n
- * is, and however many threads work. */
+/* What a machine must be able to do to run a model. The forward pass (arch/forward.c) is written over this
+ * table alone; backends never see names, files or configurations.  A `dsx__real` is the backend's own
+ * number: float on the CPU, double in the oracle, device memory on a GPU. Arrays of them are made by alloc,
+ * lie in rows, and are only touched through the table. n is the number of rows (tokens). Calls run in
+ * order; on a device they may return before they are done, read waits.  Every number depends on its own row
+ * alone, and is summed in one order: a row's results are the same bits whatever n is, and however many
+ * threads work. */
 #ifndef DSX_BACKEND_H
 #define DSX_BACKEND_H
 
@@ -33,8 +31,9 @@ typedef struct dsx__backend_options {
     bool int8_activations; /* W8A8, W4A8: each row of the input is rounded to int8 before a linear map */
 } dsx__backend_options;
 
-/* Keys and values of a session: pages of DSX__PAGE tokens, all layers in one page. For layer l a page has, at
- * l * dsx__kv_layer_reals: keys [n_kv_heads][key_dim][DSX__PAGE], then values [n_kv_heads][DSX__PAGE][value_dim]. */
+/* Keys and values of a session: pages of DSX__PAGE tokens, all layers in one page. For layer l a page has,
+ * at l * dsx__kv_layer_reals: keys [n_kv_heads][key_dim][DSX__PAGE], then values
+ * [n_kv_heads][DSX__PAGE][value_dim]. */
 #define DSX__PAGE 64u
 typedef struct dsx__kv_shape {
     uint32_t n_layers, n_kv_heads, key_dim, value_dim;
@@ -77,8 +76,8 @@ typedef struct dsx__backend_ops {
     void (*read)(void *be, const dsx__real *p, size_t n, double *out); /* to the host */
     void (*write)(void *be, dsx__real *p, size_t n, const double *in);
 
-    /* ---- weights. quantise: options.keep applies, else it is kept exactly (embeddings, norms, routers). data of the
-     * part stays mapped while the matrix lives. bytes: what it takes beside the mapped file */
+    /* ---- weights. quantise: options.keep applies, else it is kept exactly (embeddings, norms, routers).
+     * data of the part stays mapped while the matrix lives. bytes: what it takes beside the mapped file */
     dstok_status (*load)(void *be, const dsx__part *part, bool quantise, dsx__matrix **out, dstok_error *err);
     void (*unload)(void *be, dsx__matrix *m);
     uint64_t (*bytes)(const dsx__matrix *m);
@@ -94,8 +93,9 @@ typedef struct dsx__backend_ops {
     /* out[n][rows of m] = x[n][columns of m] . m^T + bias; add: += instead; bias may be NULL */
     void (*linear)(void *be, const dsx__matrix *m, const dsx__matrix *bias, const dsx__real *x, size_t n,
                    dsx__real *out, bool add);
-    /* heads of MLA: m has n_heads blocks of block rows; of block h the rows [from, from + rows) are the map.
-     * transposed: out[n][h][columns] = x[n][h][rows] . part, else out[n][h][rows] = x[n][h][columns] . part^T */
+    /* heads of MLA: m has n_heads blocks of block rows; of block h the rows [from, from + rows) are the
+     * map. transposed: out[n][h][columns] = x[n][h][rows] . part, else out[n][h][rows] = x[n][h][columns] .
+     * part^T */
     void (*linear_heads)(void *be, const dsx__matrix *m, uint32_t n_heads, uint32_t block, uint32_t from,
                          uint32_t rows, bool transposed, const dsx__real *x, uint32_t x_head_stride, size_t n,
                          dsx__real *out, uint32_t out_head_stride);

@@ -41,7 +41,7 @@ typedef struct dsx__rope {
     double mscale, mscale_all;   /* yarn; 0: not given */
     double attention_factor;     /* yarn; 0: from factor and the two above */
     uint32_t original_context;   /* llama3, yarn, dynamic */
-    bool interleaved; /* pairs are (2i, 2i+1), not (i, i + dims/2): GGUF llama, llama2.c, DeepSeek */
+    bool interleaved;     /* pairs are (2i, 2i+1), not (i, i + dims/2): GGUF llama, llama2.c, DeepSeek */
     const float *factors; /* GGUF: [dims / 2] divisors of the frequencies, kept by the archive; NULL: none */
 } dsx__rope;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The forward pass of all architectures: attention (ordinary or with a latent), then a feed-forward part (dense or of
- * experts), layer after layer. n rows pass together; sizes in comments are in numbers. */
+/* The forward pass of all architectures: attention (ordinary or with a latent), then a feed-forward part
+ * (dense or of experts), layer after layer. n rows pass together; sizes in comments are in numbers. */
 #include "arch/forward.h"
 
 #include "arch/rope.h"
@@ -51,8 +51,8 @@ static void linear(const dsx__step *s, dsx__role role, dsx__role bias, const dsx
     s->ops->linear(s->be, s->layer->role[role], b, x, s->n, out, add);
 }
 
-/* Rows [from, from + n) of the chunk, all in one page: keys and values in, what has come to lie far enough back packed,
- * attention out. */
+/* Rows [from, from + n) of the chunk, all in one page: keys and values in, what has come to lie far enough
+ * back packed, attention out. */
 static void attend_page(const dsx__step *s, const dsx__real *q, size_t from, size_t n) {
     const dsx__kv_shape *kv = s->attention.shape;
     const dsx__page_table *t = s->pages;
@@ -108,9 +108,10 @@ static void attention(const dsx__step *s) {
     linear(s, DSX__O, DSX__O_BIAS, w->out, w->x, true);
 }
 
-/* DeepSeek's attention. A token keeps a latent of kv_rank numbers and one rotary key for all heads. KV_B makes keys and
- * values of all heads out of the latent; here it goes to the other side: queries are taken into the space of the latent, and
- * what attention gives is taken out of it, so that every head reads the same [kv_rank + rope] numbers of a token. */
+/* DeepSeek's attention. A token keeps a latent of kv_rank numbers and one rotary key for all heads. KV_B
+ * makes keys and values of all heads out of the latent; here it goes to the other side: queries are taken
+ * into the space of the latent, and what attention gives is taken out of it, so that every head reads the
+ * same [kv_rank + rope] numbers of a token. */
 static void latent_attention(const dsx__step *s) {
     const dsx__config *c = s->c;
     const dsx__mla *m = &c->mla;

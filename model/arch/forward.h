@@ -22,8 +22,8 @@ void dsx__work_free(dsx__work *w); /* accepts a zeroed one */
 /* Bytes of dsx__work_new. */
 uint64_t dsx__work_bytes(const dsx__config *c, size_t real_bytes, size_t rows);
 
-/* The pages of a session. With a packed format a row in page p reads pages [n_sinks, p - n_recent) in packed form: which
- * ones depends on its position alone. */
+/* The pages of a session. With a packed format a row in page p reads pages [n_sinks, p - n_recent) in
+ * packed form: which ones depends on its position alone. */
 typedef struct dsx__page_table {
     dsx__real *const *reals;
     uint8_t *const *packed;
@@ -31,8 +31,9 @@ typedef struct dsx__page_table {
     uint64_t n_sinks, n_recent;
 } dsx__page_table;
 
-/* Tokens ids[0, n), n <= rows, at positions [first, first + n): their keys and values go to the pages, w->x gets the
- * residual stream behind the last layer, [n][width]. Pages that come to lie far enough back are packed. */
+/* Tokens ids[0, n), n <= rows, at positions [first, first + n): their keys and values go to the pages, w->x
+ * gets the residual stream behind the last layer, [n][width]. Pages that come to lie far enough back are
+ * packed. */
 void dsx__forward(dsx__work *w, const dsx__page_table *pages, uint64_t first, const uint32_t *ids, size_t n);
 
 #endif

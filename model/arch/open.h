@@ -10,8 +10,8 @@ bool dsx__options_are_valid(const dsx_model_options *o);
 const dsx__backend_ops *dsx__backend_of(const dsx_model_options *o);
 dsx__backend_options dsx__backend_options_of(const dsx_model_options *o);
 
-/* Calls f for each part of a model that a backend loads; quantise: the part is a large matrix, not a norm, bias, router or
- * embedding. */
+/* Calls f for each part of a model that a backend loads; quantise: the part is a large matrix, not a norm,
+ * bias, router or embedding. */
 void dsx__parts_each(const dsx__config *c, const dsx__parts *parts,
                      void (*f)(void *context, const dsx__part *part, bool quantise), void *context);
 

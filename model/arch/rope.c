@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rotary positions. Sources: Su et al. 2021 (arXiv 2104.09864); linear scaling: Chen et al. 2023 (2306.15595); yarn: Peng et
- * al. 2023 (2309.00071); the llama3 scheme: as published with Llama 3.1. Formulas agree with those of transformers. */
+/* Rotary positions. Sources: Su et al. 2021 (arXiv 2104.09864); linear scaling: Chen et al. 2023
+ * (2306.15595); yarn: Peng et al. 2023 (2309.00071); the llama3 scheme: as published with Llama 3.1.
+ * Formulas agree with those of transformers. */
 #include "arch/rope.h"
 
 #include <math.h>
@@ -34,8 +35,8 @@ double dsx__attention_scale(const dsx__config *c) {
     return scale;
 }
 
-/* Frequencies that turn more than high_freq times within the original context stay, those that turn less than low_freq
- * times are slowed down, and between the two it goes over smoothly. */
+/* Frequencies that turn more than high_freq times within the original context stay, those that turn less
+ * than low_freq times are slowed down, and between the two it goes over smoothly. */
 static double llama3(const dsx__rope *r, double f) {
     double turns = r->original_context * f / two_pi, part;
 
@@ -61,8 +62,8 @@ static double yarn(const dsx__rope *r, double f, uint32_t i, uint32_t dims) {
     return f / r->factor * ramp + f * (1 - ramp);
 }
 
-/* The dynamic scheme raises theta with the length of the text. A position takes the length of the text that it ends, as
- * when tokens come one by one: so a prefix has the same keys whatever follows. */
+/* The dynamic scheme raises theta with the length of the text. A position takes the length of the text that
+ * it ends, as when tokens come one by one: so a prefix has the same keys whatever follows. */
 static double dynamic_theta(const dsx__rope *r, uint64_t position, uint32_t dims) {
     double length = (double)position + 1, original = r->original_context;
 

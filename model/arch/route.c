@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Routing of Qwen3-MoE, DeepSeek-V2 and V3 (arXiv 2405.04434, 2412.19437): scores, groups, the best, their weights. */
+/* Routing of Qwen3-MoE, DeepSeek-V2 and V3 (arXiv 2405.04434, 2412.19437): scores, groups, the best, their
+ * weights. */
 #include "arch/route.h"
 
 #include <math.h>

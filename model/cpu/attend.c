@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Attention, page by page. All query heads of a key-value head and all tokens of the call are rows of one product:
- * row r is token r / group, head r % group. Many rows lie side by side as lanes of a vector, so that the greatest score
- * and the sums need no work across lanes; few rows go one by one with keys as lanes. Both give the same bits. */
+/* Attention, page by page. All query heads of a key-value head and all tokens of the call are rows of one
+ * product: row r is token r / group, head r % group. Many rows lie side by side as lanes of a vector, so
+ * that the greatest score and the sums need no work across lanes; few rows go one by one with keys as
+ * lanes. Both give the same bits. */
 #include "cpu/cpu.h"
 
 #include "quant/kv.h"
@@ -156,8 +157,8 @@ static bool is_packed(const dsx__attention *a, uint64_t page) {
     return page >= a->packed_from && page < a->packed_to;
 }
 
-/* Dimensions [from, from + n) of a page's keys as [n][64]: those of the page itself, or room filled from its packed
- * form. */
+/* Dimensions [from, from + n) of a page's keys as [n][64]: those of the page itself, or room filled from
+ * its packed form. */
 static const float *some_keys(const dsx__attention *a, uint64_t page, size_t head, size_t from, size_t n,
                               float *room) {
     const dsx__kv_shape *s = a->shape;

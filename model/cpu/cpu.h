@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The float backend from inside: packed weights, kernels for each instruction set, and the threads.
- *
- * Every output of a linear map is one chain of fused multiply-adds, c = fma(x[k], w[k], c) for k = 0, 1, ...; sums of
- * other kinds have one fixed shape as well. So the kernels of all instruction sets give the same bits, whatever the
- * number of rows or threads is; those of scalar.c are the definition. */
+/* The float backend from inside: packed weights, kernels for each instruction set, and the threads.  Every
+ * output of a linear map is one chain of fused multiply-adds, c = fma(x[k], w[k], c) for k = 0, 1, ...;
+ * sums of other kinds have one fixed shape as well. So the kernels of all instruction sets give the same
+ * bits, whatever the number of rows or threads is; those of scalar.c are the definition. */
 #ifndef DSX_CPU_H
 #define DSX_CPU_H
 
@@ -56,10 +55,12 @@ typedef struct dsx__lanes {
 
 typedef struct dsx__kernels {
     const char *name;
-    /* c[r][j] = (start ? 0 : c[r][j]) + x[k * step + r] * w[k * stride + j], for r < rows, j < n, k = 0 .. depth - 1 */
+    /* c[r][j] = (start ? 0 : c[r][j]) + x[k * step + r] * w[k * stride + j], for r < rows, j < n, k = 0 ..
+     * depth - 1 */
     void (*multiply)(size_t rows, size_t n, size_t depth, const float *x, size_t step, const float *w,
                      size_t stride, float *const *c, bool start);
-    /* columns [from, from + n) of a panel as [n][32] floats; from is a multiple of 32; w has room for n rounded up to 32 */
+    /* columns [from, from + n) of a panel as [n][32] floats; from is a multiple of 32; w has room for n
+     * rounded up to 32 */
     void (*unpack)(const dsx__matrix *m, size_t panel, size_t from, size_t n, float *w);
     /* one row with a panel, all columns */
     void (*row)(const dsx__matrix *m, size_t panel, const float *x, float *out);
@@ -84,7 +85,8 @@ typedef struct dsx__workers dsx__workers;
 dsx__workers *dsx__workers_new(size_t n_threads); /* 0: all CPUs; NULL: out of memory */
 void dsx__workers_free(dsx__workers *w);
 size_t dsx__workers_count(const dsx__workers *w);
-/* Calls task(arg, i) for i = 0 .. n - 1, in any order, on all threads; by the caller alone when they are busy. */
+/* Calls task(arg, i) for i = 0 .. n - 1, in any order, on all threads; by the caller alone when they are
+ * busy. */
 void dsx__workers_run(dsx__workers *w, size_t n, void (*task)(void *arg, size_t i), void *arg);
 
 typedef struct dsx__scratch { /* memory of a call that was kept for the next */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The backend that the others are compared with: double, plain loops, one row after the other. This is the definition of
- * what each entry of dsx__backend_ops does; it is slow. */
+/* The backend that the others are compared with: double, plain loops, one row after the other. This is the
+ * definition of what each entry of dsx__backend_ops does; it is slow. */
 #include "backend.h"
 
 #include "quant/kv.h"
@@ -291,7 +291,8 @@ static void token(const dsx__attention *a, uint32_t kv_head, uint64_t at, double
     for (uint32_t d = 0; d < s->value_dim; d++) value[d] = (double)row[d];
 }
 
-/* One head of one row. Sums are against the greatest score so far, and are scaled down when a greater one comes. */
+/* One head of one row. Sums are against the greatest score so far, and are scaled down when a greater one
+ * comes. */
 static void attend_head(const dsx__attention *a, const double *q, uint32_t head, uint64_t position,
                         double *out) {
     uint32_t kv_head = head / (a->n_heads / a->shape->n_kv_heads), value_dim = a->shape->value_dim;

@@ -33,8 +33,8 @@ INLINE float v_greatest(V v) {
     return a[0];
 }
 
-/* 2^x to 2 units in the last place, x <= 126; 0 below -125. x = n + f with |f| <= 1/2; the polynomial is 2^f with relative
- * error 1.6e-8. */
+/* 2^x to 2 units in the last place, x <= 126; 0 below -125. x = n + f with |f| <= 1/2; the polynomial is
+ * 2^f with relative error 1.6e-8. */
 INLINE V v_exp2(V x) {
     const V magic = v_set(12582912.0f); /* 1.5 * 2^23: the sum's lowest bits are n */
     V shifted = v_add(x, magic), f = v_sub(x, v_sub(shifted, magic)), p = v_set(0x1.4258d8p-13f);
@@ -61,7 +61,8 @@ INLINE void store_some(float *p, V v, size_t n) {
         v_store_n(p, v, n);
 }
 
-/* n columns, at most 16 * vectors; all of them when whole. rows and vectors are constants where this is called. */
+/* n columns, at most 16 * vectors; all of them when whole. rows and vectors are constants where this is
+ * called. */
 INLINE void tile(const size_t rows, const size_t vectors, const bool whole, size_t n, size_t depth,
                  const float *x, size_t step, const float *w, size_t stride, float *const *c, size_t at,
                  bool start) {

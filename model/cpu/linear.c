@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Linear maps. Work is cut by outputs: a thread takes a panel of 32, unpacks its weights stretch by stretch, and multiplies
- * them with all rows while they lie in the nearest cache. */
+/* Linear maps. Work is cut by outputs: a thread takes a panel of 32, unpacks its weights stretch by
+ * stretch, and multiplies them with all rows while they lie in the nearest cache. */
 #include "cpu/cpu.h"
 
 #include <math.h>
@@ -16,7 +16,8 @@ static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Rows of x as kernels want them: blocks of DSX__ROWS rows (the last may be smaller), [k][rows of the block]. */
+/* Rows of x as kernels want them: blocks of DSX__ROWS rows (the last may be smaller), [k][rows of the
+ * block]. */
 typedef struct block_rows {
     const float *x;
     size_t columns, n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights as kernels want them: panels of 32 outputs side by side. Formats of files keep their size, or nearly: the
- * integers of all block formats fit four or eight bits, with scales as fp16 or float. */
+/* Weights as kernels want them: panels of 32 outputs side by side. Formats of files keep their size, or
+ * nearly: the integers of all block formats fit four or eight bits, with scales as fp16 or float. */
 #include "cpu/cpu.h"
 
 #include "base.h"
@@ -38,7 +38,8 @@ static void choose_plain(dsx__matrix *m, bool as_float) {
     m->group = 16;
 }
 
-/* Integers of up to 16 values from 0 on; of Q4_0 and Q3_K, whose lowest is negative, the minimum makes up for it. */
+/* Integers of up to 16 values from 0 on; of Q4_0 and Q3_K, whose lowest is negative, the minimum makes up
+ * for it. */
 static void choose_blocks(dsx__matrix *m) {
     const dsx__block_info *info = &dsx__blocks[m->part.format];
     bool four = info->highest - info->lowest < 16, min = info->has_min || (four && info->lowest < 0);

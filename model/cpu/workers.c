@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that wait for work. A job is a number of tasks that anyone may take; one word has the number of the job above
- * and the next task below, so that a thread that comes late can take nothing of a job that it does not know. */
+/* Threads that wait for work. A job is a number of tasks that anyone may take; one word has the number of
+ * the job above and the next task below, so that a thread that comes late can take nothing of a job that it
+ * does not know. */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "cpu/cpu.h"
 

@@ -36,8 +36,9 @@ static void spread(uint32_t n, uint32_t k, int *offload) {
     for (uint32_t i = 0; i < n; i++) offload[i] = (uint64_t)(i + 1) * k / n > (uint64_t)i * k / n;
 }
 
-/* Time lost in one pass of many. A copy begins when the copy before it is done and one of the two buffers is free, that is
- * when the layer before the one before has computed. After a few passes the pattern repeats. */
+/* Time lost in one pass of many. A copy begins when the copy before it is done and one of the two buffers
+ * is free, that is when the layer before the one before has computed. After a few passes the pattern
+ * repeats. */
 static double simulate(uint32_t n, const int *offload, double copy, double compute) {
     double copied = 0, now = 0, freed[2] = {0, 0}, before = 0;
     uint64_t k = 0;

@@ -28,7 +28,8 @@ uint64_t dsx__plan_weights(const dsx__config *c, const dsx__parts *parts, const 
     return sum.bytes;
 }
 
-/* Pages of one session when it is longest. Packed ones: those far back have one form, and a chunk's worth both. */
+/* Pages of one session when it is longest. Packed ones: those far back have one form, and a chunk's worth
+ * both. */
 static uint64_t kv_bytes(const dsx__kv_shape *s, size_t real_bytes, const dsx_plan_options *o,
                          uint64_t context, uint64_t rows) {
     uint64_t pages = (context + DSX__PAGE - 1) / DSX__PAGE, page = dsx__kv_page_reals(s) * real_bytes, packed,

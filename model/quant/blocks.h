@@ -7,8 +7,9 @@
 
 #define DSX__MAX_BLOCK 256u
 
-/* Element i is d * q, or d * q + m where the format has minimums, with d and m of group i / group. d, m and d * q + m
- * are float; in every format but Q6_K d * q is exact, so that a fused multiply-add gives the same number. */
+/* Element i is d * q, or d * q + m where the format has minimums, with d and m of group i / group. d, m and
+ * d * q + m are float; in every format but Q6_K d * q is exact, so that a fused multiply-add gives the same
+ * number. */
 typedef struct dsx__block {
     int8_t q[DSX__MAX_BLOCK];
     float d[DSX__MAX_BLOCK / 16], m[DSX__MAX_BLOCK / 16];

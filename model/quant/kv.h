@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys and values of a page in few bits. A head of a layer has a part for its keys and one for its values; a part holds
+/* Keys and values of a page in few bits. A head of a layer has a part for its keys and one for its values;
+ * a part holds
  * DSX__PAGE rows, each rounded by itself:
  *
  *   int8  64 scales d as fp16; 64 rows of int8 q; element = d * q
- *   int4  64 scales d, 64 least values m as fp16; 64 rows of two elements a byte, the first in the low bits; d * q + m */
+ *   int4  64 scales d, 64 least values m as fp16; 64 rows of two elements a byte, the first in the low
+ *   bits; d * q + m */
 #ifndef DSX_QUANT_KV_H
 #define DSX_QUANT_KV_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The nearest numbers of each format, found by arithmetic. */
 #include "quant/rounding.h"
 
 #include "quant/blocks.h"

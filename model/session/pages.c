@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The pool: pages in use, and known pages that nobody uses. When memory is short of those the one goes whose last use but
- * one lies longest ago (LRU-2, O'Neil et al. 1993): a page used once makes room before one that is used again and again. */
+/* The pool: pages in use, and known pages that nobody uses. When memory is short of those the one goes
+ * whose last use but one lies longest ago (LRU-2, O'Neil et al. 1993): a page used once makes room before
+ * one that is used again and again. */
 #include "session/pages.h"
 
 #include "arch/model.h"

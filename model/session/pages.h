@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages of keys and values: DSX__PAGE tokens each, all layers, shared by sessions. Full pages can be found again by the
- * tokens they stand for, so that a prefix that many texts begin with is computed once. */
+/* Pages of keys and values: DSX__PAGE tokens each, all layers, shared by sessions. Full pages can be found
+ * again by the tokens they stand for, so that a prefix that many texts begin with is computed once. */
 #ifndef DSX_SESSION_PAGES_H
 #define DSX_SESSION_PAGES_H
 
@@ -32,11 +32,12 @@ dsx__page *dsx__page_take(dsx__pool *pool);
 dsx__page *dsx__page_share(dsx__pool *pool, dsx__page *page);
 void dsx__page_drop(dsx__pool *pool, dsx__page *page); /* NULL is accepted */
 
-/* A page of one's own to write to: the page itself, or a copy in its place (the reference moves). NULL: no memory, the
- * page is as before. */
+/* A page of one's own to write to: the page itself, or a copy in its place (the reference moves). NULL: no
+ * memory, the page is as before. */
 dsx__page *dsx__page_own(dsx__pool *pool, dsx__page *page);
 
-/* Memory for the packed form; false when out of memory. And the other form given back, where nobody else has the page. */
+/* Memory for the packed form; false when out of memory. And the other form given back, where nobody else
+ * has the page. */
 bool dsx__page_packed(dsx__pool *pool, dsx__page *page, size_t n_bytes);
 void dsx__page_drop_reals(dsx__pool *pool, dsx__page *page);
 

@@ -175,8 +175,8 @@ static uint64_t first_kept(const dsx_session *s, uint64_t n) {
     return s->format != DSX__KV_REALS && page > 1 + s->n_recent ? page - s->n_recent : 1;
 }
 
-/* Memory for the packed form of the pages that the next n tokens will read so. A page that another session may read
- * meanwhile is copied first. */
+/* Memory for the packed form of the pages that the next n tokens will read so. A page that another session
+ * may read meanwhile is copied first. */
 static bool room_for_packed(dsx_session *s, size_t n) {
     for (uint64_t i = first_kept(s, s->length); i < first_kept(s, s->length + n); i++) {
         dsx__page *page = s->pages[i];

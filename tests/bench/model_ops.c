@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How fast the operations of the float backend are, on sizes of a small model: bench_model_ops [simd [threads]].
- * With one thread its CPU time is taken, which other programs on the machine disturb little; else the wall clock. Each line is
- * the best of several runs. */
+/* How fast the operations of the float backend are, on sizes of a small model: bench_model_ops [simd
+ * [threads]]. With one thread its CPU time is taken, which other programs on the machine disturb little;
+ * else the wall clock. Each line is the best of several runs. */
 #include "backend.h"
 
 #include "quant/blocks.h"

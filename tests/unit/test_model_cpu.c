@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The float backend: near the plain definition in double, and the same bits from every instruction set, with any number of
- * threads, and whether rows come together or one by one. */
+/* The float backend: near the plain definition in double, and the same bits from every instruction set,
+ * with any number of threads, and whether rows come together or one by one. */
 #include "backend.h"
 #include "quant/blocks.h"
 #include "quant/kv.h"
@@ -184,7 +184,8 @@ static void run_head(const machine *m, const a_case *c, result *r) {
     m->ops->unload(m->be, w);
 }
 
-/* A text of attention.first + n tokens; attention of the last n of them. flag: pages but the last two are packed. */
+/* A text of attention.first + n tokens; attention of the last n of them. flag: pages but the last two are
+ * packed. */
 static void run_attend(const machine *m, const a_case *c, result *r) {
     dsx__attention a = c->attention;
     const dsx__kv_shape *s = &c->shape;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions over a small model with random weights, which the test writes as a file of llama2.c: results do not depend on
- * how tokens are fed, on chunks, threads, forks, or on pages that were found again. */
+/* Sessions over a small model with random weights, which the test writes as a file of llama2.c: results do
+ * not depend on how tokens are fed, on chunks, threads, forks, or on pages that were found again. */
 #include <dsx/dsx.h>
 
 #include "t.h"
@@ -11,7 +11,7 @@
 
 enum { WIDTH = 32, FFN = 48, LAYERS = 2, HEADS = 4, KV_HEADS = 2, VOCAB = 61, CONTEXT = 1024, N = 600 };
 
-static char folder[] = "/tmp/dsx_session_XXXXXX", path[64];
+static char folder[] = "session_XXXXXX", path[64];
 static uint32_t ids[N];
 
 static void put_floats(FILE *f, t_rng *rng, size_t n, double scale, double mean) {

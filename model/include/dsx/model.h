@@ -17,7 +17,8 @@ typedef struct dsx_backend dsx_backend;
 
 /** float on the CPU, with AVX2 or AVX-512 where there is.   Owns: static.   Threads: safe.   Since: 0.2 */
 DSTOK_API const dsx_backend *dsx_backend_cpu(void);
-/** double on the CPU, by plain loops: slow, for checking others.   Owns: static.   Threads: safe.   Since: 0.2 */
+/** double on the CPU, by plain loops: slow, for checking others.   Owns: static.   Threads: safe.   Since:
+ *  0.2 */
 DSTOK_API const dsx_backend *dsx_backend_float64(void);
 
 /** How weights are kept in memory. */
@@ -55,14 +56,15 @@ typedef struct dsx_model_options {
 #define DSX_MODEL_OPTIONS_INIT                                                                               \
     { sizeof(dsx_model_options), NULL, 0, 0, 0, 0, 0, 0, 0.0 }
 
-/** Open a checkpoint: a folder with config.json and .safetensors files, a .safetensors file in such a folder, a .gguf file,
- *  or a .bin file of llama2.c.
+/** Open a checkpoint: a folder with config.json and .safetensors files, a .safetensors file in such a folder,
+ *  a .gguf file, or a .bin file of llama2.c.
  *  options  [in]  NULL: the defaults
  *  out      [out] untouched on failure
  *  err      [out] names the file, the tensor or key, and what is wrong; NULL allowed
- *  Returns: DSTOK_OK; E_IO; E_FORMAT; E_TRUNCATED; E_UNSUPPORTED (an architecture or number format that is not known);
- *      E_LIMIT (max_bytes); E_NOMEM; E_INVAL.
- *  Owns: out, to be given to dsx_model_free.   Threads: safe.   Cost: reads the file's headers; weights are read
+ *  Returns: DSTOK_OK; E_IO; E_FORMAT; E_TRUNCATED; E_UNSUPPORTED (an architecture or number format that is
+ *      not known); E_LIMIT (max_bytes); E_NOMEM; E_INVAL.
+ *  Owns: out, to be given to dsx_model_free.   Threads: safe.   Cost: reads the file's headers; weights are
+ *      read
  *  once, for packing.   Since: 0.2 */
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_model_open(const char *path, const dsx_model_options *options,
                                                       dsx_model **out, dstok_error *err);
@@ -92,7 +94,8 @@ typedef struct dsx_model_info {
 #define DSX_MODEL_INFO_INIT                                                                                  \
     { .struct_size = sizeof(dsx_model_info) }
 
-/** Fill *info. Strings live as long as the model.   Returns: DSTOK_OK; E_INVAL.   Threads: safe.   Since: 0.2 */
+/** Fill *info. Strings live as long as the model.   Returns: DSTOK_OK; E_INVAL.   Threads: safe.   Since: 0.2
+ *  */
 DSTOK_API dstok_status dsx_model_describe(const dsx_model *model, dsx_model_info *info);
 
 #ifdef __cplusplus

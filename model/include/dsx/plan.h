@@ -27,7 +27,8 @@ typedef struct dsx_plan_options {
     { sizeof(dsx_plan_options), NULL, 0, 0, 0, 0, 0 }
 
 /** Bytes.
- *  file     mapped; read once where weights are kept in another form, else used in place (shared by processes)
+ *  file     mapped; read once where weights are kept in another form, else used in place (shared by
+ *      processes)
  *  weights  beside the mapped file
  *  kv       keys and values of all sessions
  *  work     rows of one chunk, for each session
@@ -44,7 +45,8 @@ typedef struct dsx_plan {
 /** Plan a checkpoint's memory: its headers are read, weights are not touched.
  *  options [in]  NULL: the defaults
  *  out     [out] untouched on failure
- *  Returns: DSTOK_OK; as dsx_model_open, E_LIMIT (total above options->model->max_bytes: *out is filled all the same).
+ *  Returns: DSTOK_OK; as dsx_model_open, E_LIMIT (total above options->model->max_bytes: *out is filled all
+ *      the same).
  *  Threads: safe.   Since: 0.2 */
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_plan_model(const char *path, const dsx_plan_options *options,
                                                       dsx_plan *out, dstok_error *err);

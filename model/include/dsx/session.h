@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/** Tokens that were read, as keys and values in pages of 64 tokens. One thread at a time; several sessions of one
- *  model may work at once. */
+/** Tokens that were read, as keys and values in pages of 64 tokens. One thread at a time; several sessions of
+ *  one model may work at once. */
 typedef struct dsx_session dsx_session;
 
 /** How keys and values are kept. */
@@ -24,8 +24,8 @@ enum {
  *  max_tokens  longest text; 0: what the model was made for
  *  chunk       tokens that pass through the layers together; 0: 512. Results do not depend on it
  *  kv          DSX_KV_*
- *  kv_recent   with DSX_KV_INT8 and INT4: tokens before the one that is read which stay as they are, rounded up to pages of
- *      64; 0: 128. The first 64 tokens of a text stay, too: attention often rests on them */
+ *  kv_recent   with DSX_KV_INT8 and INT4: tokens before the one that is read which stay as they are, rounded
+ *      up to pages of 64; 0: 128. The first 64 tokens of a text stay, too: attention often rests on them */
 typedef struct dsx_session_options {
     size_t struct_size;
     uint64_t max_tokens;
@@ -38,7 +38,8 @@ typedef struct dsx_session_options {
 
 /** Make an empty session. model must outlive it.
  *  Returns: DSTOK_OK; E_INVAL; E_NOMEM; E_LIMIT (max_tokens above 2^24); E_UNSUPPORTED (kv, of this backend).
- *  Owns: out, to be given to dsx_session_free.   Threads: safe.   Cost: buffers of one chunk; pages are taken as the text
+ *  Owns: out, to be given to dsx_session_free.   Threads: safe.   Cost: buffers of one chunk; pages are taken
+ *      as the text
  *  grows.   Since: 0.2 */
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_session_new(const dsx_model *model,
                                                        const dsx_session_options *options, dsx_session **out,
@@ -51,19 +52,20 @@ DSTOK_API DSTOK_NODISCARD dstok_status dsx_session_fork(const dsx_session *sessi
 DSTOK_API void dsx_session_free(dsx_session *session);
 
 /** Read n more tokens. Feeding in parts, one by one or all at once gives the same bits.
- *  Returns: DSTOK_OK; E_BAD_ID (err->offset: which of ids; nothing was read); E_LIMIT (max_tokens; nothing was read);
- *      E_NOMEM (dsx_session_length tells how many were read: chunk by chunk).   Since: 0.2 */
+ *  Returns: DSTOK_OK; E_BAD_ID (err->offset: which of ids; nothing was read); E_LIMIT (max_tokens; nothing
+ *      was read); E_NOMEM (dsx_session_length tells how many were read: chunk by chunk).   Since: 0.2 */
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_session_feed(dsx_session *session, const uint32_t *ids, size_t n,
                                                         dstok_error *err);
 
-/** The same, and the log-probability of each token given all before it: logprobs[i] for ids[i]. That of the first token of
- *  a session is NaN: nothing stands before it.   Cost: as feed, and one row of the head a token; logits are not kept.
+/** The same, and the log-probability of each token given all before it: logprobs[i] for ids[i]. That of the
+ *  first token of a session is NaN: nothing stands before it.   Cost: as feed, and one row of the head a
+ *  token; logits are not kept.
  *  Returns: as dsx_session_feed.   Since: 0.2 */
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_session_score(dsx_session *session, const uint32_t *ids, size_t n,
                                                          double *logprobs, dstok_error *err);
 
-/** Takes the logits behind one token that was read, shape (n_vocab,): those of the token at position + 1. Non-zero: stop, the
- *  call answers DSTOK_E_CANCELED. It must not call the session. */
+/** Takes the logits behind one token that was read, shape (n_vocab,): those of the token at position + 1.
+ *  Non-zero: stop, the call answers DSTOK_E_CANCELED. It must not call the session. */
 typedef int dsx_logits_sink(void *context, uint64_t position, const double *logits);
 
 /** Read n more tokens, and show the logits behind each of them.
@@ -87,9 +89,9 @@ DSTOK_API DSTOK_NODISCARD dstok_status dsx_session_next(dsx_session *session, co
 DSTOK_API uint64_t dsx_session_length(const dsx_session *session);
 
 /** Forget all tokens from position n on. Then logits need one feed first.
- *  Returns: DSTOK_OK; E_RANGE (n above the length); E_STATE (keys and values that would be needed as they were have been
- *      rounded: with DSX_KV_INT8 and INT4 a text can go back within its last 64 tokens' page, to 0, or while it is short).
- *      Since: 0.2 */
+ *  Returns: DSTOK_OK; E_RANGE (n above the length); E_STATE (keys and values that would be needed as they
+ *      were have been rounded: with DSX_KV_INT8 and INT4 a text can go back within its last 64 tokens' page,
+ *      to 0, or while it is short). Since: 0.2 */
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_session_truncate(dsx_session *session, uint64_t n,
                                                             dstok_error *err);
 
