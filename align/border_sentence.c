@@ -159,7 +159,7 @@ static unsigned cased_grade(const reach *r, const tail *t, const word *w, const 
     return t->n_stops > 0 && is_blank(&f->behind) && f->then.sb == DSTOK_SB_LOWER ? 3 : 2;
 }
 
-/* The same where letters have no case: the words must be some letters long, if a full stop is all there is. */
+/* The same where letters have no case: words must have some letters, if a full stop is all there is. */
 static unsigned caseless_grade(const reach *r, const tail *t, const word *w, const front *f) {
     if (!is_letter(&f->first) || w->n_caseless != w->n || t->n_stops > 1 || t->n_closers > 1) return 0;
     if (t->has_native && t->n_terms == 1) return t->n_closers + f->n_quotes == 0 ? 3 : 1;
