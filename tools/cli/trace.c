@@ -373,6 +373,7 @@ static int show(struct cli_tracing *t, const struct cli_scores *s, size_t first)
     select_rows(t, scores);
     cli_trace_print(t, &out);
     rc = cli_out_buf(&out);
+    if (rc == 0) rc = cli_out_flush(); /* before the note */
     if (rc == 0 && t->config->format != CLI_TRACE_JSON) cli_trace_note(t);
     cli_buf_free(&out);
     return rc;
