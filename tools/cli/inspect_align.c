@@ -52,7 +52,7 @@ static dstok_span characters(const struct view *v, dstok_span s) {
 /* A row without the blanks at its end. */
 static void end_row(struct cli_buf *out, const char *label, struct cli_buf *row) {
     while (row->n > 0 && row->p[row->n - 1] == ' ') row->n--;
-    cli_buf_printf(out, "%-*s%s\n", LABEL, label, cli_buf_string(row));
+    cli_buf_printf(out, "%-*s%s\n", row->n > 0 ? LABEL : 0, label, cli_buf_string(row));
     row->n = 0;
 }
 
