@@ -49,8 +49,13 @@ static inline bool is_letter(const character *c) {
     return in_set(c, DSTOK_UC_L);
 }
 
-static inline bool is_mark(const character *c) {
+static inline bool is_combining(const character *c) {
     return in_set(c, DSTOK_UC_M) || c->sb == DSTOK_SB_FORMAT;
+}
+
+/* Opens and closes. */
+static inline bool is_straight_quote(const character *c) {
+    return c->cp == '"' || c->cp == 0xFF02;
 }
 
 /* Scripts without blanks between words, but with signs for the ends of sentences: Han, kana, Bopomofo, Yi. */
@@ -80,9 +85,11 @@ typedef struct tail {
     unsigned n_closers; /* closing quotes and brackets behind them */
     bool has_wide;      /* 。．｡！？ or the doubled ones */
     bool has_full;      /* 。or ｡ */
-    bool has_mark;      /* ! ? ！ ？, or a terminator of another script */
+    bool has_nonstop;   /* ! ? ！ ？, or a terminator of another script */
     bool has_native; /* a terminator that is no full stop and not one of !?: danda, Ethiopic full stop, ... */
     bool ends_in_title; /* the first closing sign is 》 or 〉 */
+    bool has_initial;   /* “ or the like among the closing signs: it closes in some languages */
+    bool has_straight;  /* a straight quote among them, which may open as well */
 } tail;
 
 #define DSTOK__MAX_TERMS 16u

@@ -93,5 +93,5 @@ quote_depth dstok__quote_depth(const reach *r, size_t at) {
         }
         i = c.end;
     }
-    return (quote_depth){s.brackets + s.quotes + s.titles, s.titles};
+    return (quote_depth){s.brackets + s.quotes + s.titles, s.quotes, s.titles};
 }

@@ -7,6 +7,7 @@
 
 typedef struct quote_depth {
     unsigned all;    /* quotes, brackets, titles that are open */
+    unsigned quotes; /* double quotes among them */
     unsigned titles; /* 《 and 〈 among them */
 } quote_depth;
 

@@ -30,7 +30,7 @@ static void take_letter(word *w, const character *c) {
 static word word_before(const reach *r, size_t at) {
     word w = {.begin = at, .end = at};
     for (w.before = dstok__char_last(r, at); w.n < MAX_WORD; w.before = dstok__char_last(r, w.begin)) {
-        if (!is_letter(&w.before) && !(is_mark(&w.before))) break;
+        if (!is_letter(&w.before) && !(is_combining(&w.before))) break;
         if (is_letter(&w.before)) take_letter(&w, &w.before);
         w.begin = w.before.begin;
     }
@@ -53,12 +53,31 @@ static bool is_listed(const reach *r, const word *w) {
     return false;
 }
 
+/* Is a letter no vowel? Told of the letters A-Z and of small Russian ones. */
+static bool is_consonant(uint32_t cp) {
+    static const uint32_t vowels[] = {0x430, 0x435, 0x438, 0x43E, 0x443, 0x44B, 0x44D, 0x44E, 0x44F};
+    if (cp < 0x80) return strchr("aeiouy", (int)(cp | 0x20)) == NULL;
+    for (size_t i = 0; i < sizeof vowels / sizeof *vowels; i++)
+        if (cp == vowels[i]) return false;
+    return cp >= 0x430 && cp <= 0x44F;
+}
+
+/* A small word without vowels, as mlrd, tzn, млрд: rather an abbreviation than a word. */
+static bool has_no_vowel(const reach *r, const word *w) {
+    for (size_t at = w->begin; at < w->end;) {
+        character c = dstok__char_next(r, at);
+        if (!is_consonant(c.cp)) return false;
+        at = c.end;
+    }
+    return true;
+}
+
 static bool is_doubtful(const reach *r, const word *w) {
     if (w->n == 0) return (w->before.record & DSTOK_UC_GC_MASK) == DSTOK_GC_ND || is_none(&w->before);
     if (w->n == 1 || w->before.cp == '.') return true; /* an initial; a.m. */
     if (w->n_caseless > 0) return w->n < 2;
     if (w->n_upper == w->n && w->n > 2) return false; /* NATO. */
-    return w->n < 4 || (w->begins_upper && w->n < 5) || is_listed(r, w);
+    return w->n < 4 || (w->begins_upper && w->n < 5) || is_listed(r, w) || has_no_vowel(r, w);
 }
 
 bool dstok__is_doubtful_word(const reach *r, size_t at) {
@@ -91,7 +110,7 @@ static front front_of(const reach *r, size_t at) {
     for (; is_opener(&f.first) && f.n_quotes < 4; f.n_quotes++) f.first = dstok__char_next(r, f.first.end);
     f.is_capital = category(&f.first) == DSTOK_GC_LU || category(&f.first) == DSTOK_GC_LT;
     f.behind = f.first;
-    while ((is_letter(&f.behind) || (f.n > 0 && is_mark(&f.behind))) && f.n < MAX_WORD) {
+    while ((is_letter(&f.behind) || (f.n > 0 && is_combining(&f.behind))) && f.n < MAX_WORD) {
         if (f.n > 0 && category(&f.behind) == DSTOK_GC_LU) f.is_capital = false;
         f.n++;
         f.behind = dstok__char_next(r, f.behind.end);
@@ -101,6 +120,17 @@ static front front_of(const reach *r, size_t at) {
 }
 
 /* ---- alphabets ---- */
+
+static bool is_terminator(const character *c) {
+    return c->sb == DSTOK_SB_ATERM || c->sb == DSTOK_SB_STERM;
+}
+
+/* Stands a sentence of one word beside the place? Rather an abbreviation in several words, or a cry. */
+static bool is_beside_lone(const reach *r, const word *w, const front *f) {
+    character c = w->before;
+    while (is_blank(&c)) c = dstok__char_last(r, c.begin);
+    return is_terminator(&c) || is_terminator(&f->behind);
+}
 
 /* The word there is no initial, and no abbreviation or address: behind it a blank, a comma or the like. */
 static bool is_whole_word(const front *f) {
@@ -123,16 +153,19 @@ static unsigned cased_grade(const reach *r, const tail *t, const word *w, const 
     if (is_letter(&f->first) && f->first.sb == DSTOK_SB_OLETTER) return 1;
     if (!(category(&f->first) == DSTOK_GC_LU || category(&f->first) == DSTOK_GC_LT) || !is_whole_word(f))
         return 0;
-    if (t->n_closers > 0 || f->n_quotes > 0 || is_apart || w->n < 5) return 1;
-    return f->is_capital && is_blank(&f->behind) && f->then.sb == DSTOK_SB_LOWER ? 3 : 2;
+    if (t->n_closers > 0 || f->n_quotes > 0 || is_apart || w->n < 5 || !f->is_capital ||
+        is_beside_lone(r, w, f))
+        return 1;
+    return t->n_stops > 0 && is_blank(&f->behind) && f->then.sb == DSTOK_SB_LOWER ? 3 : 2;
 }
 
-/* The same where letters have no case: the words must be some letters long, if a full stop is all there is. */
-static unsigned caseless_grade(const tail *t, const word *w, const front *f) {
+/* The same where letters have no case: words must have some letters, if a full stop is all there is. */
+static unsigned caseless_grade(const reach *r, const tail *t, const word *w, const front *f) {
     if (!is_letter(&f->first) || w->n_caseless != w->n || t->n_stops > 1 || t->n_closers > 1) return 0;
     if (t->has_native && t->n_terms == 1) return t->n_closers + f->n_quotes == 0 ? 3 : 1;
-    if (w->n < 2 || w->before.cp == '.') return 0;
-    return w->n >= 3 && t->n_closers + f->n_quotes == 0 ? 2 : 1;
+    if (w->n < 2 || w->before.cp == '.' || (f->n <= 2 && f->behind.cp == '.')) return 0;
+    bool is_plain = t->n_stops > 0 && t->n_closers + f->n_quotes == 0;
+    return w->n >= 3 && is_plain && !is_beside_lone(r, w, f) ? 2 : 1;
 }
 
 static unsigned lowered(unsigned score, unsigned depth) {
@@ -144,11 +177,11 @@ static unsigned lowered(unsigned score, unsigned depth) {
 static unsigned spaced_sentence(const reach *r, size_t at, const tail *t, const front *f) {
     if (f->first.sb == DSTOK_SB_LOWER) return SCORE(DSTOK__BORDER_BLANK, 0);
     character last = dstok__char_last(r, t->begin);
-    bool is_apart = t->has_mark && is_blank(&last); /* "mot !" */
+    bool is_apart = t->has_nonstop && is_blank(&last); /* "mot !" */
     word w = word_before(r, is_apart ? last.begin : t->begin);
     bool is_stop = t->n_terms == 1 && t->n_stops == 1;
     unsigned grade = w.n_caseless > 0 || w.n == 0 ? 0 : cased_grade(r, t, &w, f, is_apart);
-    if (w.n > 0 && w.n_caseless == w.n) grade = caseless_grade(t, &w, f);
+    if (w.n > 0 && w.n_caseless == w.n) grade = caseless_grade(r, t, &w, f);
     if (t->n_dots > 0) grade = 0;
     unsigned score = grade > 0 ? SCORE(DSTOK__BORDER_SURE, grade) : SCORE(DSTOK__BORDER_SENTENCE, 0);
     bool is_odd = is_none(&f->first) || !(is_letter(&f->first) || category(&f->first) == DSTOK_GC_ND);
@@ -175,8 +208,10 @@ static bool is_hiragana(const character *c) {
 
 static unsigned east_sentence(const reach *r, size_t at, const tail *t, const front *f) {
     character last = dstok__char_last(r, t->begin);
-    if (goes_on(&f->lead) || t->ends_in_title) return 0;
+    if (goes_on(&f->lead) || t->ends_in_title || t->has_initial) return 0;
+    if (t->has_straight && dstok__quote_depth(r, t->begin).quotes == 0) return 0; /* it opens */
     quote_depth depth = dstok__quote_depth(r, at);
+    if (is_straight_quote(&f->lead) && depth.quotes > 0) return 0; /* it closes */
     if (depth.titles > 0) return 0;
     unsigned score = SCORE(DSTOK__BORDER_SURE, 3);
     if (!t->has_full) score = SCORE(DSTOK__BORDER_SURE, 2);
@@ -226,7 +261,7 @@ unsigned dstok__sentence_score(const reach *r, size_t at, int mode) {
         score = east_sentence(r, at, &t, &f);
     else if (f.n_blanks > 0)
         score = spaced_sentence(r, at, &t, &f);
-    else if (t.has_native || (t.has_mark && is_letter(&next)))
+    else if (t.has_native || (t.has_nonstop && is_letter(&next)))
         score = SCORE(DSTOK__BORDER_DOUBTFUL, 0);
     return score != 0 ? score : within;
 }

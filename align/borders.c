@@ -60,7 +60,7 @@ static void note_term(tail *t, const character *c) {
     t->has_wide |= is_wide_term(cp);
     t->has_full |= cp == 0x3002 || cp == 0xFF61;
     t->has_native |= c->sb == DSTOK_SB_STERM && !is_exclaimed && !is_wide_term(cp);
-    t->has_mark |= c->sb == DSTOK_SB_STERM && cp != 0x3002 && cp != 0xFF61;
+    t->has_nonstop |= c->sb == DSTOK_SB_STERM && cp != 0x3002 && cp != 0xFF61;
     t->begin = c->begin;
 }
 
@@ -70,6 +70,8 @@ tail dstok__tail_before(const reach *r, size_t at) {
     while (is_closer(&c) && t.n_closers < 4) {
         t.n_closers++;
         t.ends_in_title = c.cp == 0x300B || c.cp == 0x3009;
+        t.has_initial |= category(&c) == DSTOK_GC_PI;
+        t.has_straight |= is_straight_quote(&c);
         c = dstok__char_last(r, c.begin);
         if (c.cp == 0xA0 || c.cp == 0x202F) c = dstok__char_last(r, c.begin); /* "mot. »" in French */
     }
@@ -101,7 +103,7 @@ unsigned dstok__border_score(const dstok__border_text *b, size_t at) {
     while (r.from > 0 && r.from < at && (b->text[r.from] & 0xC0) == 0x80) r.from++;
     character last = dstok__char_last(&r, at), next = dstok__char_next(&r, at);
     if (last.cp == '\r' && next.cp == '\n') return 0;
-    if (is_mark(&next) && !is_line_break(&last)) return 0;
+    if (is_combining(&next) && !is_line_break(&last)) return 0;
     unsigned score =
         is_line_break(&last) ? dstok__line_score(&r, at, b->mode) : dstok__sentence_score(&r, at, b->mode);
     if (score == 0 || next.cp < 0x80) return score;

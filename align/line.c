@@ -5,8 +5,8 @@
 #include "../data/unicode/unicode.h"
 #include "../simd/simd.h"
 
-/* Is there U+2028 or U+2029 in front of text[at]? */
-static bool is_mark(const uint8_t *text, size_t at) {
+/* Is U+2028 or U+2029, the separators of lines and paragraphs, in front of text[at]? */
+static bool is_behind_separator(const uint8_t *text, size_t at) {
     return at >= 3 && text[at - 3] == 0xE2 && text[at - 2] == 0x80 && (text[at - 1] | 1) == 0xA9;
 }
 
@@ -14,7 +14,7 @@ static bool is_mark(const uint8_t *text, size_t at) {
 static bool begins(const uint8_t *text, size_t len, size_t at) {
     if (text[at - 1] == '\n') return true;
     if (text[at - 1] == '\r') return at == len || text[at] != '\n';
-    return is_mark(text, at);
+    return is_behind_separator(text, at);
 }
 
 size_t dstok__next_line(const uint8_t *text, size_t len, size_t at) {
@@ -24,7 +24,7 @@ size_t dstok__next_line(const uint8_t *text, size_t len, size_t at) {
         at += simd->find_byte(text + at, len - at, last, 3);
         if (at == len) break;
         if (text[at] == 0xE2) {
-            if (len - at >= 3 && is_mark(text, at + 3)) return at + 3;
+            if (len - at >= 3 && is_behind_separator(text, at + 3)) return at + 3;
             at++;
         } else if (begins(text, len, ++at)) {
             return at;
@@ -70,7 +70,7 @@ size_t dstok__next_paragraph(const uint8_t *text, size_t len, size_t at) {
         size_t end = skip_blanks(text, len, at, &is_blank);
         if (!is_blank && was_blank && at > begin) return at;
         at = is_blank ? end : dstok__next_line(text, len, end);
-        was_blank = is_blank || (is_mark(text, at) && text[at - 1] == 0xA9);
+        was_blank = is_blank || (is_behind_separator(text, at) && text[at - 1] == 0xA9);
     }
     return len;
 }
@@ -90,6 +90,6 @@ bool dstok__is_paragraph_border(const dstok__borders *c, size_t at) {
     if (!begins(c->text, c->len, at)) return false;
     skip_blanks(c->text, c->len, at, &is_blank);
     if (is_blank) return false;
-    if (is_mark(c->text, at) && c->text[at - 1] == 0xA9) return true;
+    if (is_behind_separator(c->text, at) && c->text[at - 1] == 0xA9) return true;
     return was_blank_before(c, at);
 }

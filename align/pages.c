@@ -213,10 +213,11 @@ static const dstok__line_page *find_value(dstok__pages *p, uint64_t v, int by_li
         make_marks(p);
         m = mark_of(p, v, by_line);
     }
-    for (;;) {
+    uint64_t behind = p->page[p->now].page.at + 64 * whole_blocks(p, &p->page[p->now]);
+    for (int is_next = m.byte == behind;; is_next = 0) { /* the next page mostly holds it */
         dstok__line_page *l = &p->page[!p->now];
         dstok__mark next = m;
-        if (!p->with_lines && p->len - m.byte >= STEP) {
+        if (!is_next && !p->with_lines && p->len - m.byte >= STEP) {
             advance(p, &next, m.byte + STEP);
             if (value(&next, by_line) <= v) {
                 m = next;

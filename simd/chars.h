@@ -59,16 +59,16 @@ typedef struct dstok__line_masks {
     uint64_t lf, cr, e2, x80, a8;
 } dstok__line_masks;
 
-typedef struct dstok__line_carry { /* the block before, and in `mark` where U+2028 and U+2029 end in it */
-    uint64_t lf, cr, e2, x80, mark;
+typedef struct dstok__line_carry { /* the block before, and where U+2028 and U+2029 end in it */
+    uint64_t lf, cr, e2, x80, separator;
 } dstok__line_carry;
 
 /* A line begins behind LF, behind CR unless with LF, behind U+2028 and U+2029. */
 static inline uint64_t dstok__lines_of(const dstok__line_masks *m, dstok__line_carry *c) {
-    uint64_t mark = m->a8 & (m->x80 << 1 | c->x80 >> 63) & (m->e2 << 2 | c->e2 >> 62);
+    uint64_t separator = m->a8 & (m->x80 << 1 | c->x80 >> 63) & (m->e2 << 2 | c->e2 >> 62);
     uint64_t lf = m->lf << 1 | c->lf >> 63, cr = m->cr << 1 | c->cr >> 63;
-    uint64_t begins = lf | (cr & ~m->lf) | mark << 1 | c->mark >> 63;
-    *c = (dstok__line_carry){m->lf, m->cr, m->e2, m->x80, mark};
+    uint64_t begins = lf | (cr & ~m->lf) | separator << 1 | c->separator >> 63;
+    *c = (dstok__line_carry){m->lf, m->cr, m->e2, m->x80, separator};
     return begins;
 }
 

@@ -98,43 +98,30 @@ RANK_INLINE size_t rank_bytes(const dstok__page *p, uint64_t *places, size_t n) 
 /* The definition of dstok__simd.sum_lines. */
 RANK_INLINE void rank_lines(dstok__line_page *p, size_t k, size_t n) {
     for (; n > 0; n--, k++) {
-        uint64_t begins = p->begins[k];
+        uint64_t begins = p->begins[k], has_any = 0 - (uint64_t)(begins != 0);
+        uint64_t last = 63 ^ (unsigned)__builtin_clzll(begins | 1); /* of the begins */
         p->lines[k + 1] = p->lines[k] + (uint64_t)__builtin_popcountll(begins);
-        p->base[k + 1] = p->base[k];
-        if (begins != 0) p->base[k + 1] = rank_of(&p->page, 64 * k + 63 - (uint64_t)__builtin_clzll(begins));
+        p->base[k + 1] = (rank_of(&p->page, 64 * k + last) & has_any) | (p->base[k] & ~has_any);
     }
 }
 
-/* What the bytes [from, to) of a block share: their line, and the units before it. */
-typedef struct rank_line {
-    uint64_t from, to, line, base;
-} rank_line;
-
-RANK_INLINE rank_line rank_line_of(const dstok__line_page *p, uint64_t at) {
-    size_t k = (size_t)(at >> 6);
-    uint64_t upto = ((uint64_t)2 << (at & 63)) - 1, begins = p->begins[k] & upto,
-             later = p->begins[k] & ~upto;
-    rank_line l = {64 * k, 64 * k + 64, p->lines[k] + (uint64_t)__builtin_popcountll(begins) + 1, p->base[k]};
-    if (begins != 0) {
-        l.from += 63 - (uint64_t)__builtin_clzll(begins);
-        l.base = rank_of(&p->page, l.from);
-    }
-    if (later != 0) l.to = 64 * k + (uint64_t)__builtin_ctzll(later);
-    return l;
-}
-
-/* The definition of dstok__simd.line_places. */
+/* The definition of dstok__simd.line_places. No branch asks whether a line begins in the block of a byte: where
+ * lines are short it would be guessed wrong all the time. */
 RANK_INLINE size_t rank_places(const dstok__line_page *p, const uint64_t *bytes, size_t n, uint64_t *out) {
-    rank_line l = {0, 0, 0, 0};
+    const uint64_t first = p->page.at, size = p->page.size;
     for (size_t i = 0; i < n; i++) {
-        uint64_t at = bytes[i] - p->page.at;
-        if (at >= p->page.size) return i;
+        uint64_t at = bytes[i] - first;
+        if (at >= size) return i;
         while (!rank_starts(&p->page, at)) {
             if (at-- == 0) return i;
         }
-        if (at - l.from >= l.to - l.from) l = rank_line_of(p, at);
-        out[2 * i] = l.line;
-        out[2 * i + 1] = rank_of(&p->page, at) - l.base + 1;
+        size_t k = (size_t)(at >> 6);
+        /* Of the block up to the byte, whose bit is the top one; and the units of its line before the block. */
+        uint64_t begins = p->begins[k] << (~at & 63), units = p->page.units[k] << (~at & 63);
+        uint64_t before = (p->page.before[k] - p->base[k]) & ((uint64_t)(begins != 0) - 1);
+        units >>= 63 ^ (unsigned)__builtin_clzll(begins | 1);
+        out[2 * i] = p->lines[k] + (uint64_t)__builtin_popcountll(begins) + 1;
+        out[2 * i + 1] = before + (uint64_t)__builtin_popcountll(units);
     }
     return n;
 }

@@ -3,6 +3,7 @@
 #include "../tiers.h"
 
 #if DSTOK__HAVE_NEON
+#include "../places.h"
 #include "../utf8_pairs.h"
 
 #include <arm_neon.h>
@@ -19,7 +20,18 @@ static inline uint64_t rank_select(uint64_t word, uint64_t n) {
     return at + (uint64_t)__builtin_ctzll(word);
 }
 #define RANK_INLINE static inline
+#define RANK_COLD   static __attribute__((noinline))
 #include "../ranks.h"
+
+static inline void rank_put(uint64_t word, unsigned first, uint16_t *out) {
+    uint16x8_t at = vdupq_n_u16((uint16_t)first);
+    for (unsigned i = 0; i < 8; i++, word >>= 8) {
+        vst1q_u16(out, vaddq_u16(at, vmovl_u8(vcreate_u8(dstok__places[word & 0xFF]))));
+        out += __builtin_popcountll(word & 0xFF);
+        at = vaddq_u16(at, vdupq_n_u16(8));
+    }
+}
+#include "../rank_table.h"
 
 typedef struct block64 { /* in order */
     uint8x16_t c[4];
@@ -92,35 +104,21 @@ static inline dstok__chars block(const uint8_t *text, state *s) {
     return dstok__chars_of(&m, &s->carry);
 }
 
-void dstok__fill_page_neon(const uint8_t *text, size_t n, uint32_t before, dstok__page *page, size_t k,
-                           int unit) {
-    state s = state_of(before);
-    for (; n > 0; n--, text += 64) rank_fill(page, k++, block(text, &s), unit);
+static inline dstok__line_masks lines_in(const uint8_t *text) {
+    block64 c = load(text), even;
+    dstok__line_masks m = {equal(&c, '\n'), equal(&c, '\r'), 0, 0, 0};
+    if (!is_ascii(&c)) {
+        for (int i = 0; i < 4; i++) even.c[i] = vorrq_u8(c.c[i], vdupq_n_u8(1));
+        m.e2 = equal(&c, 0xE2);
+        m.x80 = equal(&c, 0x80);
+        m.a8 = equal(&even, 0xA9);
+    }
+    return m;
 }
 
-void dstok__count_chars_neon(const uint8_t *text, size_t n, uint32_t before, uint64_t count[2]) {
-    state s = state_of(before);
-    for (size_t k = 0; k < n; k++) {
-        dstok__chars c = block(text + 64 * k, &s);
-        count[0] += (uint64_t)__builtin_popcountll(c.start);
-        count[1] += (uint64_t)__builtin_popcountll(c.fourth);
-    }
-}
-
-void dstok__line_begins_neon(const uint8_t *text, size_t n, uint32_t before, uint64_t *out) {
-    dstok__line_carry carry = dstok__line_carry_of(before);
-    for (size_t k = 0; k < n; k++) {
-        block64 c = load(text + 64 * k), even;
-        dstok__line_masks m = {equal(&c, '\n'), equal(&c, '\r'), 0, 0, 0};
-        if (!is_ascii(&c)) {
-            for (int i = 0; i < 4; i++) even.c[i] = vorrq_u8(c.c[i], vdupq_n_u8(1));
-            m.e2 = equal(&c, 0xE2);
-            m.x80 = equal(&c, 0x80);
-            m.a8 = equal(&even, 0xA9);
-        }
-        out[k] = dstok__lines_of(&m, &carry);
-    }
-}
+#define CHARS_TARGET
+#define CHARS_NAME(f) dstok__##f##_neon
+#include "../char_loops.h"
 
 void dstok__sum_lines_neon(dstok__line_page *page, size_t k, size_t n) {
     rank_lines(page, k, n);
@@ -129,7 +127,7 @@ size_t dstok__span_units_neon(const dstok__page *page, uint64_t *places, size_t 
     return rank_units(page, places, n);
 }
 size_t dstok__span_bytes_neon(const dstok__page *page, uint64_t *places, size_t n) {
-    return rank_bytes(page, places, n);
+    return rank_bytes_by_table(page, places, n);
 }
 size_t dstok__line_places_neon(const dstok__line_page *page, const uint64_t *bytes, size_t n, uint64_t *out) {
     return rank_places(page, bytes, n, out);

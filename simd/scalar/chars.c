@@ -68,8 +68,8 @@ void dstok__line_begins(const uint8_t *text, size_t n, uint32_t before, uint64_t
         out[k] = 0;
         for (size_t i = 0; i < 64; i++) {
             uint8_t last = (uint8_t)(before >> 24);
-            int is_mark = before >> 8 == 0xA880E2 || before >> 8 == 0xA980E2; /* U+2028, U+2029 */
-            if (last == '\n' || (last == '\r' && text[i] != '\n') || is_mark) out[k] |= (uint64_t)1 << i;
+            int is_separator = before >> 8 == 0xA880E2 || before >> 8 == 0xA980E2; /* U+2028, U+2029 */
+            if (last == '\n' || (last == '\r' && text[i] != '\n') || is_separator) out[k] |= (uint64_t)1 << i;
             before = before >> 8 | (uint32_t)text[i] << 24;
         }
     }
@@ -117,7 +117,7 @@ dstok__line_carry dstok__line_carry_of(uint32_t before) {
         if (byte == '\r') c.cr |= bit;
         if (byte == 0xE2) c.e2 |= bit;
         if (byte == 0x80) c.x80 |= bit;
-        if ((byte | 1) == 0xA9) c.mark |= bit & c.x80 << 1 & c.e2 << 2;
+        if ((byte | 1) == 0xA9) c.separator |= bit & c.x80 << 1 & c.e2 << 2;
     }
     return c;
 }

@@ -3,6 +3,7 @@
 #include "../tiers.h"
 
 #if DSTOK__HAVE_X86
+#include "../places.h"
 #include "../utf8_pairs.h"
 
 #include <immintrin.h>
@@ -10,10 +11,29 @@
 #define AVX2        __attribute__((target("avx2,bmi,bmi2,popcnt")))
 #define INLINE      static inline __attribute__((always_inline)) AVX2
 #define RANK_INLINE INLINE
+#define RANK_COLD   static __attribute__((noinline)) AVX2
 INLINE uint64_t rank_select(uint64_t word, uint64_t n) {
     return (uint64_t)__builtin_ctzll(_pdep_u64((uint64_t)1 << n, word));
 }
 #include "../ranks.h"
+
+INLINE void rank_put(uint64_t word, unsigned first, uint16_t *out) {
+    const __m256i places = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    if (word == ~(uint64_t)0) {
+        for (unsigned i = 0; i < 64; i += 16)
+            _mm256_storeu_si256((__m256i *)(void *)(out + i),
+                                _mm256_add_epi16(places, _mm256_set1_epi16((short)(first + i))));
+        return;
+    }
+    __m128i at = _mm_set1_epi16((short)first);
+    for (unsigned i = 0; i < 8; i++, word >>= 8) {
+        const void *byte = &dstok__places[word & 0xFF];
+        _mm_storeu_si128((__m128i *)(void *)out, _mm_add_epi16(at, _mm_cvtepu8_epi16(_mm_loadl_epi64(byte))));
+        out += __builtin_popcountll(word & 0xFF);
+        at = _mm_add_epi16(at, _mm_set1_epi16(8));
+    }
+}
+#include "../rank_table.h"
 
 typedef struct pair { /* 64 bytes */
     __m256i a, b;
@@ -87,38 +107,21 @@ INLINE dstok__chars block(const uint8_t *text, state *s) {
     return dstok__chars_of(&m, &s->carry);
 }
 
-AVX2 void dstok__fill_page_avx2(const uint8_t *text, size_t n, uint32_t before, dstok__page *page, size_t k,
-                                int unit) {
-    state s = state_of(before);
-    for (; n > 0; n--, text += 64) rank_fill(page, k++, block(text, &s), unit);
+INLINE dstok__line_masks lines_in(const uint8_t *text) {
+    pair c = load(text);
+    dstok__line_masks m = {equal(c, '\n'), equal(c, '\r'), 0, 0, 0};
+    if (top_bits(c) != 0) {
+        pair even = {_mm256_or_si256(c.a, bytes(1)), _mm256_or_si256(c.b, bytes(1))};
+        m.e2 = equal(c, 0xE2);
+        m.x80 = equal(c, 0x80);
+        m.a8 = equal(even, 0xA9);
+    }
+    return m;
 }
 
-AVX2 void dstok__count_chars_avx2(const uint8_t *text, size_t n, uint32_t before, uint64_t count[2]) {
-    state s = state_of(before);
-    uint64_t starts = 0, fourths = 0;
-    for (size_t k = 0; k < n; k++) {
-        dstok__chars c = block(text + 64 * k, &s);
-        starts += (uint64_t)__builtin_popcountll(c.start);
-        fourths += (uint64_t)__builtin_popcountll(c.fourth);
-    }
-    count[0] += starts;
-    count[1] += fourths;
-}
-
-AVX2 void dstok__line_begins_avx2(const uint8_t *text, size_t n, uint32_t before, uint64_t *out) {
-    dstok__line_carry carry = dstok__line_carry_of(before);
-    for (size_t k = 0; k < n; k++) {
-        pair c = load(text + 64 * k);
-        dstok__line_masks m = {equal(c, '\n'), equal(c, '\r'), 0, 0, 0};
-        if (top_bits(c) != 0) {
-            pair even = {_mm256_or_si256(c.a, bytes(1)), _mm256_or_si256(c.b, bytes(1))};
-            m.e2 = equal(c, 0xE2);
-            m.x80 = equal(c, 0x80);
-            m.a8 = equal(even, 0xA9);
-        }
-        out[k] = dstok__lines_of(&m, &carry);
-    }
-}
+#define CHARS_TARGET  AVX2
+#define CHARS_NAME(f) dstok__##f##_avx2
+#include "../char_loops.h"
 
 AVX2 void dstok__sum_lines_avx2(dstok__line_page *page, size_t k, size_t n) {
     rank_lines(page, k, n);
@@ -127,7 +130,7 @@ AVX2 size_t dstok__span_units_avx2(const dstok__page *page, uint64_t *places, si
     return rank_units(page, places, n);
 }
 AVX2 size_t dstok__span_bytes_avx2(const dstok__page *page, uint64_t *places, size_t n) {
-    return rank_bytes(page, places, n);
+    return rank_bytes_by_table(page, places, n);
 }
 AVX2 size_t dstok__line_places_avx2(const dstok__line_page *page, const uint64_t *bytes, size_t n,
                                     uint64_t *out) {

@@ -74,38 +74,21 @@ INLINE dstok__chars block(const uint8_t *text, state *s) {
     return dstok__chars_of(&m, &s->carry);
 }
 
-AVX512 void dstok__fill_page_avx512(const uint8_t *text, size_t n, uint32_t before, dstok__page *page,
-                                    size_t k, int unit) {
-    state s = state_of(before);
-    for (; n > 0; n--, text += 64) rank_fill(page, k++, block(text, &s), unit);
+INLINE dstok__line_masks lines_in(const uint8_t *text) {
+    __m512i c = load(text);
+    dstok__line_masks m = {_mm512_cmpeq_epi8_mask(c, bytes('\n')), _mm512_cmpeq_epi8_mask(c, bytes('\r')), 0,
+                           0, 0};
+    if (_mm512_movepi8_mask(c) != 0) {
+        m.e2 = _mm512_cmpeq_epi8_mask(c, bytes(0xE2));
+        m.x80 = _mm512_cmpeq_epi8_mask(c, bytes(0x80));
+        m.a8 = _mm512_cmpeq_epi8_mask(_mm512_or_si512(c, bytes(1)), bytes(0xA9));
+    }
+    return m;
 }
 
-AVX512 void dstok__count_chars_avx512(const uint8_t *text, size_t n, uint32_t before, uint64_t count[2]) {
-    state s = state_of(before);
-    uint64_t starts = 0, fourths = 0;
-    for (size_t k = 0; k < n; k++) {
-        dstok__chars c = block(text + 64 * k, &s);
-        starts += (uint64_t)__builtin_popcountll(c.start);
-        fourths += (uint64_t)__builtin_popcountll(c.fourth);
-    }
-    count[0] += starts;
-    count[1] += fourths;
-}
-
-AVX512 void dstok__line_begins_avx512(const uint8_t *text, size_t n, uint32_t before, uint64_t *out) {
-    dstok__line_carry carry = dstok__line_carry_of(before);
-    for (size_t k = 0; k < n; k++) {
-        __m512i c = load(text + 64 * k);
-        dstok__line_masks m = {_mm512_cmpeq_epi8_mask(c, bytes('\n')), _mm512_cmpeq_epi8_mask(c, bytes('\r')),
-                               0, 0, 0};
-        if (_mm512_movepi8_mask(c) != 0) {
-            m.e2 = _mm512_cmpeq_epi8_mask(c, bytes(0xE2));
-            m.x80 = _mm512_cmpeq_epi8_mask(c, bytes(0x80));
-            m.a8 = _mm512_cmpeq_epi8_mask(_mm512_or_si512(c, bytes(1)), bytes(0xA9));
-        }
-        out[k] = dstok__lines_of(&m, &carry);
-    }
-}
+#define CHARS_TARGET  AVX512
+#define CHARS_NAME(f) dstok__##f##_avx512
+#include "../char_loops.h"
 
 #else
 typedef int dstok__no_chars_avx512; /* ISO C wants a declaration in each file */

@@ -7,7 +7,8 @@ FILE: one sentence a line (.xz is unpacked). The sentences are joined by a blank
 Chinese or Japanese (--lines: by line breaks), and the text is cut at many places.
 
 Without --peers: for each file 20,000 limits are drawn, and the window of 64K tokens that ends there is cut as a chunker
-would (BUILD/bin/bench_breakage). With --peers: texts of --mb megabytes, their sentences drawn in random order again and
+would (BUILD/bin/bench_breakage). With --all: every place that passes for the end of a sentence within a line is judged,
+by how sure it is. With --peers: texts of --mb megabytes, their sentences drawn in random order again and
 again, are cut into chunks by dstok (BUILD/libdstok.so) and by semantic-text-splitter and chonkie, as they come and
 with Chinese delimiters; each has to be installed (requirements-chunkers.txt), and reads the same o200k_base ranks.
 
@@ -63,7 +64,7 @@ def run_driver(a, path):
         with open(borders, "w", encoding="ascii") as file:
             file.writelines(f"{end}\n" for end in ends)
         command = [os.path.join(a.build, "bin", "bench_breakage"), a.vocab or "default", text, borders]
-        command += [str(a.cuts), "1", str(a.tokens)] + (["bad"] if a.bad else [])
+        command += ["0" if a.all else str(a.cuts), "1", str(a.tokens)] + (["bad"] if a.bad else [])
         lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     for line in lines[:-1]:
         print(line)
@@ -71,12 +72,22 @@ def run_driver(a, path):
 
 
 def limits_table(a):
-    print(f"| set | sentences | broken % | forced % | given up: tokens | % of {a.tokens} | us a cut |\n" + "|---" * 7 + "|")
+    print(f"| set | sentences | broken % | at places | forced % | given up: tokens | % of {a.tokens} | us a cut |\n"
+          + "|---" * 8 + "|")
     for path in a.files:
         n, r = run_driver(a, path)
         share = 100 / r["cuts"]
-        print(f"| {name_of(path)} | {n} | {share * r['wrong']:.3f} | {share * r['forced']:.2f} | {r['given_up']:.0f} "
+        print(f"| {name_of(path)} | {n} | {share * r['wrong']:.3f} | {r['places']} | {share * r['forced']:.2f} | {r['given_up']:.0f} "
               f"| {100 * r['given_up'] / a.tokens:.3f} | {r['us']:.1f} |", flush=True)
+
+
+def places_table(a):
+    names = ["doubted", "sentence", "plain 1", "plain 2", "plain 3"]
+    print("| set | sentences | " + " | ".join(names) + " |\n" + "|---" * (2 + len(names)) + "|")
+    for path in a.files:
+        n, r = run_driver(a, path)
+        sums = [[sum(x) for x in zip(*part)] for part in (r[:4], r[4:8], r[8:10], r[10:11], r[11:])]
+        print(f"| {name_of(path)} | {n} | " + " | ".join(f"{wrong}/{total}" for wrong, total in sums) + " |", flush=True)
 
 
 # ---- side by side
@@ -221,13 +232,14 @@ def main():
     p.add_argument("--lines", action="store_true", help="join by line breaks")
     p.add_argument("--cuts", type=int, default=20000)
     p.add_argument("--bad", action="store_true", help="show wrong cuts")
+    p.add_argument("--all", action="store_true", help="judge all places: wrong/all of each kind")
     p.add_argument("--peers", action="store_true")
     p.add_argument("--tools", nargs="+", choices=PEERS)
     p.add_argument("--mb", type=float, default=8, help="with --peers: megabytes of text a set")
     a = p.parse_args()
     if a.peers and not a.vocab:
         p.error("--peers needs --vocab o200k_base.tiktoken")
-    peers_table(a) if a.peers else limits_table(a)
+    (peers_table if a.peers else places_table if a.all else limits_table)(a)
 
 
 if __name__ == "__main__":

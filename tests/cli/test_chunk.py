@@ -2,8 +2,10 @@
 """dstok chunk: one object for each chunk, nothing lost, limits held."""
 import json
 import random
+import subprocess
+import sys
 
-from common import CliTest, END
+from common import CliTest, DSTOK, END
 
 SENTENCE = "The river rose slowly and the town slept quietly. "
 
@@ -98,6 +100,29 @@ class Chunk(CliTest):
         self.assertEqual((result.returncode, [json.loads(x)["doc"] for x in result.stdout.splitlines()]), (3, [0, 2]))
         result = self.raw("chunk", "--input-format", "lines", "--on-error", "replace", "a")
         self.assertEqual([json.loads(x)["text"] for x in result.stdout.splitlines()], ["the", "th\ufffde", "the"])
+
+    def test_long_text_in_parts(self):
+        """Read bit by bit, it has the chunks that it has as a whole; and an error has its place."""
+        text = "".join(f"{k} {SENTENCE}\n" for k in range(160000)).encode()
+        self.write("a", text)
+        self.write("b", b"the")
+        whole = self.raw("chunk", "--on-error", "skip", "-q", "--max-tokens", "1000", "a", "b").stdout
+        self.assertEqual(whole, self.raw("chunk", "-q", "--max-tokens", "1000", "a", "b").stdout)
+        alone = self.raw("chunk", "--on-error", "skip", "-q", "--no-text", stdin=text).stdout
+        self.assertEqual(alone, self.raw("chunk", "-q", "--no-text", stdin=text).stdout)
+        self.write("a", text + b"\xff" + text)
+        part, all_or_none = (self.raw("chunk", "-q", *more, "a") for more in ([], ["--max-record", "100000000"]))
+        self.assertEqual((part.returncode, part.stderr), (1, all_or_none.stderr))
+        self.assertIn(f"a:160001: byte {len(text)}: ".encode(), part.stderr)
+        self.assertEqual((all_or_none.stdout, part.stdout[:200]), (b"", self.raw("chunk", "-q", stdin=text).stdout[:200]))
+
+    def test_memory_does_not_grow(self):
+        code = ("import resource,subprocess,sys; subprocess.run(sys.argv[2:], stdin=subprocess.Popen(sys.argv[1], shell=True,"
+                "stdout=subprocess.PIPE).stdout, stdout=subprocess.DEVNULL, check=True);"
+                "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+        sizes = [int(subprocess.run([sys.executable, "-c", code, f"yes '{SENTENCE}' | head -c {n}000000", DSTOK, "chunk", "-q",
+                                     "--no-text"], capture_output=True, check=True).stdout) for n in (10, 100)]
+        self.assertLess(sizes[1], sizes[0] + 8000)
 
     def test_notes(self):
         result = self.raw("chunk", "--max-tokens", "64", stdin=SENTENCE * 30)

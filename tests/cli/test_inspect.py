@@ -89,6 +89,18 @@ class Inspect(CliTest):
         wide = self.out("inspect", "--align", "e\u0301x").splitlines()  # a mark takes no column
         self.assertEqual(wide[0], "text  e  │\u0301         │x")
 
+    def test_align_shows_text_without_tokens(self):
+        vocabulary = json.loads(open(self.vocab).read())
+        vocabulary["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [
+            {"type": "Split", "pattern": {"Regex": "\\s+"}, "behavior": "Removed", "invert": False},
+            {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}]}
+        self.write("gaps.json", json.dumps(vocabulary))
+        for text, want in ((" the  好x ", "text  ␣  │the│␣␣ │好            │x   │␣\ntoken    │the│   │‹E5›│‹A5›│‹BD›│x   │\n"
+                                          "id    -  │257│-  │229 │165 │189 │120 │-\nbytes 0-1│1-4│4-6│6-7 │7-8 │8-9 │9-10│10-11\n"),
+                           ("  ", "text  ␣␣\ntoken\nid    -\nbytes 0-2\n")):
+            out = self.raw("inspect", "-v", "gaps.json", "--align", text).stdout.decode()
+            self.assertEqual(out.split("\n\ntokens")[0].rstrip("\n") + "\n", want)
+
     def test_align_file(self):
         self.write("t", "the 你\n")
         self.write("t.gz", gzip.compress(b"the \xe4\xbd\xa0\n"))

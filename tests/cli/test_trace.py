@@ -167,6 +167,7 @@ class Trace(CliTest):
             self.assertEqual(([r["sum"] for r in rows], sums["padding"], sums["scores"]), (want, rest, 4))
         self.scores([1])
         self.fails(1, "1 scores for 2 tokens; is it the text and the vocabulary", "trace", "--scores", "s.json", "--pad", "left", "t")
+        self.fails(1, "^dstok: standard input: there are 3 scores for 2 tokens", "trace", "--scores", "-", "t", stdin="[1,2,3]")
 
     def test_threshold_and_top(self):
         self.write("t", "abcdef")
@@ -248,6 +249,11 @@ class Trace(CliTest):
             self.write("s.npy", data)
             self.fails(1, rf"^dstok: s\.npy: byte \d+: .*{reason}" if not reason.startswith("byte") else rf"^dstok: s\.npy: {reason}",
                        "trace", "--scores", "s.npy", "t")
+        for rows in ((), ("--rows", "max"), ("--rows", "0")):  # no rows at all: no score, whatever their length
+            self.write("s.npy", npy([], shape="(0, 3)"))
+            self.fails(1, "s.npy: there are 0 scores for 3 tokens", "trace", "--scores", "s.npy", *rows, "t")
+        self.write("s.npy", npy([1e308, -1e308, 1e308]))
+        self.fails(1, "s.npy: the scores are too large to be summed up", "trace", "--scores", "s.npy", "t")
         for value, name in ((math.nan, "NaN"), (math.inf, "inf"), (-math.inf, "-inf")):
             self.write("s.npy", npy([1, value, 3]))
             self.fails(1, rf"s.npy: row 0, score 1 \(both from 0\) is {name}; scores are finite", "trace", "--scores", "s.npy", "t")
@@ -271,7 +277,7 @@ class Trace(CliTest):
                              ("[1,2,3,]", "byte 7: no number"), ("[01,2,3]", "byte 1: no number"), ("[1,null,3]", "byte 3: no number"),
                              ("[1\n,NaN,3]", "s:2: byte 4: NaN and infinities are no scores"), ("[1,-Infinity,3]", "byte 3: NaN and inf"),
                              ("[1e999,2,3]", "row 0, score 0 .* is inf"), ("[[1,2],[3]]", "row 1 has 1 scores, those before it have 2"),
-                             ("[[1],2]", "byte 5: a row that is no array"), ("[[[1]]]", "byte 2: arrays in arrays in arrays"), ("[1,[2],3]", "byte 3: arrays in"),
+                             ("[[1],2]", "byte 5: a row that is no array"), ("[[[1]]]", "byte 2: arrays in arrays in arrays"), ("[1,[2],3]", "byte 3: an array among numbers"),
                              ("1\n\n2\n3", "s:2: byte 2: an empty line"), ("1 2 3", "s:1: byte 2: a line holds more than one"), ("1\nx\n3", "s:2: byte 2: no number"),
                              ("0x10\n", "byte 1: a line holds"), ("1\nnan\n2\n", "s:2: byte 2: NaN"), ('{"a":1}', "byte 0: no number"),
                              ("[1,2,3\x00]", "no , or ]"), ("1\n2\x00\n3", "s:2: byte 3: a line holds")):

@@ -216,7 +216,9 @@ int main(void) {
                     {"removed blanks", fixture_words, false, true},
                     {"prefix space", fixture_words, false, false},
                     {"NFD, unknown token", fixture_words, false, false},
-                    {"NFD, marks cut off, prefix", fixture_words, false, false}};
+                    {"NFD, marks cut off, prefix", fixture_words, false, false},
+                    {"marks left out", fixture_words, false, true},
+                    {"blanks stripped, 'a' left out", fixture_words, false, true}};
     kinds[1].f.added = kinds[2].f.added = kinds[3].f.added = added;
     kinds[2].f.normalizer = "{\"type\":\"NFC\"}";
     kinds[3].f.normalizer =
@@ -234,6 +236,11 @@ int main(void) {
         "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":"
         "\"\\\\p{M}\"},\"behavior\":\"Isolated\",\"invert\":false},{\"type\":\"ByteLevel\","
         "\"add_prefix_space\":true,\"use_regex\":false}]}";
+    kinds[9].f.normalizer =
+        "{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFD\"},{\"type\":\"StripAccents\"}]}";
+    kinds[10].f.normalizer =
+        "{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"Strip\",\"strip_left\":true,"
+        "\"strip_right\":true},{\"type\":\"Replace\",\"pattern\":{\"String\":\"a\"},\"content\":\"\"}]}";
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         check_kind(&kinds[i], fixture_load(&kinds[i].f, NULL));
     const kind ranks = {.name = "rank file", .exact = true}, ranks_nfc = {.name = "rank file, NFC"};

@@ -13,12 +13,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import common  # noqa: E402
 import gguf  # noqa: E402
 import made  # noqa: E402
+from chunk_cases import ChunkChecks, Wrong, expect, need  # noqa: E402
 
 FILES = {"llama3": "llama3_1.tokenizer.json", "cl100k": "cl100k_base.tiktoken", "o200k": "o200k_base.tiktoken",
          "r50k": "r50k_base.tiktoken", "deepseek_v3": "deepseek_v3.tokenizer.json", "qwen3": "qwen3.tokenizer.json",
          "gemma3": "gemma3.tokenizer.json", "mistral_v01": "mistral_v0_1_spm.tokenizer.json"}
-LATER_KINDS = {"chunking": "the chunker", "explainability": "dsexplain"}
-LATER = {"C120": "dataset files", "C122": "dataset files", "C142": "truncation", "C144": "the chunker"}
+LATER_KINDS = {"explainability": "dsexplain"}
+LATER = {"C120": "dataset files", "C122": "dataset files", "C142": "truncation"}
 ELSEWHERE = {"C053": "unit.stream", "C054": "unit.stream", "C056": "unit.stream", "C058": "unit.stream",
              "C059": "unit.stream", "C081": "prop.threads", "C082": "prop.threads (fork)", "C086": "unit.oom (nothing lives on) and the asan preset",
              "C089": "unit.train (replay of merges)"}
@@ -26,21 +27,7 @@ PARTLY = {"C061": ", as a whole; bit by bit by unit.stream", "C151": ", the span
 SLOW = {"C084": "2.3 GB", "C098": "one line of 50 MB"}
 
 
-class Wrong(Exception):
-    """A check that failed."""
-
-
-def expect(what, want, got):
-    if want != got:
-        raise Wrong(f"{what}: want {str(want)[:200]}, got {str(got)[:200]}")
-
-
-def need(what, condition):
-    if not condition:
-        raise Wrong(what)
-
-
-class Checks:
+class Checks(ChunkChecks):
     def __init__(self, vocabularies, slow):
         self.vocabularies = vocabularies
         self.slow = slow

@@ -71,6 +71,10 @@ static void alphabets(void) {
         {"A length of approx.| Two feet.", DOUBTFUL},
         {"See fig.| Two for details.", DOUBTFUL},
         {"Am 3.| Oktober war es so.", DOUBTFUL},
+        {"Kainuoja 8 mlrd.| Eurų skirta darbams.", DOUBTFUL}, /* no vowels */
+        {"Есть 8 млрд.| Рублей не хватит.", DOUBTFUL},
+        {"எழுத்தாளர்.| ஜி. மோகன் வந்தார்.", SENTENCE},
+        {"எழுத்தாளர்கள்.| மோகன் வந்தார்.", SURE},
         {"He asked about the letter.| J. Smith answered.", DOUBTFUL},
         {"He waited and waited...| Then he left.", DOUBTFUL},
         {"In Germany.| The town slept.", SENTENCE},
@@ -109,6 +113,12 @@ static void east_asia(void) {
         {"河水上涨了；|全城都睡了。", CLAUSE},
         {"河水上涨了。| 全城都睡了。", SURE},
         {"河水上涨了 。| ”全城都睡了。", BLANK},
+        {"河水上涨了。“|第二届”大会开幕。", NONE}, /* it opens what follows */
+        {"河水上涨了。|“第二届”大会开幕。", SURE},
+        {"河水上涨了。\"|第二届\"大会开幕。", NONE},
+        {"河水上涨了。|\"第二届\"大会开幕。", SURE},
+        {"他说，\"河水上涨了。|\"全城都睡了。", NONE},
+        {"他说，\"河水上涨了。\"|全城都睡了。", SURE},
         {"川の水がゆっくり増えた。|町は眠っていた。", SURE},
         {"川の水がゆっくり増えた｡|町は眠っていた｡", SURE},
         {"「川の水が増えた。」|と彼は言った。", DOUBTFUL},
@@ -191,6 +201,17 @@ static void grades(void) {
     unsigned named = score_of("The river rose slowly.| New York slept on.", DSTOK__MODE_PROSE);
     unsigned quoted = score_of("The river rose slowly.| \"The town slept on.\"", DSTOK__MODE_PROSE);
     CHECK(plain > named && named > quoted && quoted >> 8 == SURE);
+    /* A question, a word in capitals, a sentence of one word beside it: all less sure. */
+    unsigned asked = score_of("The river rose slowly?| The town slept on.", DSTOK__MODE_PROSE);
+    unsigned shouted = score_of("The river rose slowly.| NATO slept on.", DSTOK__MODE_PROSE);
+    unsigned behind_lone = score_of("The river rose. Slowly.| The town slept on.", DSTOK__MODE_PROSE);
+    unsigned before_lone = score_of("The river rose slowly.| Nothing. It slept on.", DSTOK__MODE_PROSE);
+    CHECK(plain > asked && asked >> 8 == SURE);
+    CHECK(named > shouted && shouted >> 8 == SURE);
+    CHECK(plain > behind_lone && named > before_lone);
+    unsigned told = score_of("ارتفع النهر ببطء.| نامت المدينة.", DSTOK__MODE_PROSE);
+    CHECK(told > score_of("ارتفع النهر ببطء؟| نامت المدينة.", DSTOK__MODE_PROSE));
+    CHECK(told > score_of("نعم. ببطء.| نامت المدينة.", DSTOK__MODE_PROSE));
 }
 
 /* A score depends on 400 bytes before the place and 512 behind it, not on more. */

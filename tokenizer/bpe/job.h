@@ -76,6 +76,7 @@ typedef struct dstok__job {
     const uint8_t *norm; /* the stretch, normalised */
     size_t norm_len;
     bool is_edited;
+    bool drops; /* the normaliser took bytes of the stretch away: where, as seen from tokens, is looked at */
     size_t n_first; /* so many of its first bytes stand at the begin of the whole input */
     dstok__map_cursor edits, edits_ahead, edits_unknown; /* norm -> stretch */
 

@@ -182,38 +182,22 @@ dstok_status dstok__job_fast(job *j, size_t begin, size_t end) {
     return status;
 }
 
-/* What the normaliser left out before norm[end] belongs to the tokens before it. */
-static void cover(job *j, size_t end) {
-    uint64_t covered = dstok__job_norm_to_source(j, end, end).end;
-    if (covered > j->covered) j->covered = covered;
-}
-
 /* The same as below where there is a fast way. */
 static dstok_status encode_fast(job *j, size_t begin, size_t end) {
     bool is_shared = j->enc->worker != NULL && dstok__share_pays(j->enc->worker, end - begin);
     uint64_t from = dstok__job_norm_to_source(j, begin, begin + 1).begin;
     if (from > j->covered) j->enc->report.n_dropped += from - j->covered;
     DSTOK_TRY(is_shared ? dstok__share_run(j, begin, end) : dstok__job_fast(j, begin, end));
-    cover(j, end);
+    uint64_t covered = dstok__job_norm_to_source(j, end, end).end;
+    if (covered > j->covered) j->covered = covered;
     return DSTOK_OK;
 }
+
 /* norm[begin, end) as one pretoken, or a part of one. */
 static dstok_status encode_one(job *j, size_t begin, size_t end) {
     dstok__pretoken p = {j->norm + begin, 0, end - begin, NULL};
     j->piece_base = begin;
     return encode_pretoken(j, &p);
-}
-
-/* The same, with the counts of the fast way. */
-static dstok_status encode_one_fast(job *j, size_t begin, size_t end) {
-    uint64_t *dropped = &j->enc->report.n_dropped,
-             from = dstok__job_norm_to_source(j, begin, begin + 1).begin;
-    if (from > j->covered) *dropped += from - j->covered;
-    uint64_t before = *dropped;
-    DSTOK_TRY(encode_one(j, begin, end));
-    *dropped = before;
-    cover(j, end);
-    return DSTOK_OK;
 }
 
 /* norm[begin, end), the end of a text that goes on: pretokens that may grow are left out. */
@@ -235,13 +219,12 @@ dstok_status dstok__job_plain(job *j, size_t begin, size_t end) {
     j->is_piece = j->part.is_piece && (is_later || is_open);
     if (j->is_begin && begin == 0 && j->part.n_one > 0) {
         size_t n = j->part.n_one < end - begin ? j->part.n_one : end - begin;
-        bool is_fast = fast != NULL && !j->is_slow && dstok__fast_takes(fast, j->norm + begin, end - begin);
-        DSTOK_TRY(is_fast ? encode_one_fast(j, begin, begin + n) : encode_one(j, begin, begin + n));
+        DSTOK_TRY(encode_one(j, begin, begin + n));
         begin += n;
         j->is_piece = is_later = false;
         if (begin == end) return DSTOK_OK;
     }
-    if (fast != NULL && !j->is_slow && dstok__fast_takes(fast, j->norm + begin, end - begin))
+    if (fast != NULL && !j->is_slow && !j->drops && dstok__fast_takes(fast, j->norm + begin, end - begin))
         return encode_fast(j, begin, end);
     j->piece_base = begin;
     bool no_prefix = j->no_prefix;

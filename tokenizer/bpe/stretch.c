@@ -128,7 +128,7 @@ static dstok_status encode_stretch(job *j, const uint8_t *text, size_t begin, si
     j->is_later = j->is_begin && j->part.goes_on && !j->part.is_fresh;
     j->norm = j->stretch = text + begin;
     j->norm_len = j->stretch_len = end - begin;
-    j->is_edited = false;
+    j->is_edited = j->drops = false;
     n->want_from = is_hf(j);
     n->goes_on = j->is_later;
     if (j->tok->normalizer != NULL) {
@@ -136,6 +136,7 @@ static dstok_status encode_stretch(job *j, const uint8_t *text, size_t begin, si
         j->norm = n->text;
         j->norm_len = n->len;
         j->is_edited = n->n_edits > 0;
+        j->drops = dstok__map_drops(n);
         dstok__map_cursor_init(&j->edits, n);
         dstok__map_cursor_init(&j->edits_ahead, n);
         dstok__map_cursor_init(&j->edits_unknown, n);

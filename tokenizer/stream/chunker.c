@@ -88,6 +88,7 @@ static void begin(dstok_chunker *c) {
     c->fences.head = c->fences.n = 0;
     c->fences.at = 0;
     c->fences.width = 0;
+    c->fences.is_inside = false;
     c->mode = c->o.mode - 1; /* -1: it will be looked for */
     c->is_failed = false;
 }

@@ -4,12 +4,19 @@
 #define DSTOK_STREAM_CHUNKER_H
 
 #include <dstok/chunker.h>
+#include <dstok/stream.h>
 
 #include "../base/base.h"
 #include "cut.h"
 
-/* What text and tokens come from, in order and in pieces. */
-typedef struct dstok__source dstok__source;
+/* What text and tokens come from, in order and in pieces (source.c). */
+typedef struct dstok__source {
+    const dstok_tokenizer *tok;
+    dstok_stream *stream; /* NULL: the options need the whole text, which is gathered */
+    dstok_encoder *enc;
+    dstok_encode_options encode;
+    dstok__buf text;
+} dstok__source;
 dstok_status dstok__source_new(const dstok_tokenizer *tok, const dstok_encode_options *encode,
                                dstok__source **out, dstok_error *err);
 void dstok__source_free(dstok__source *s);
@@ -20,11 +27,14 @@ dstok_status dstok__source_feed(dstok__source *s, const void *bytes, size_t len,
                                 dstok_error *err);
 dstok_status dstok__source_finish(dstok__source *s, dstok_tokens *out, dstok_error *err);
 
-/* Fenced blocks, found line by line as the text comes. */
+/* Fenced blocks, found line by line as the text comes. A longer line is none of theirs: so what is known of
+ * blocks that begin before a place does not depend on how much of the text behind it is. */
+#define DSTOK__FENCE_LINE 400u
 typedef struct dstok__fence_scan {
     dstok_span *spans;
     size_t head, n, cap; /* spans[head, n) count */
     uint64_t at;         /* the begin of the line that comes next */
+    bool is_inside;      /* ... not of the line: it goes on there, and is too long */
     unsigned width;      /* of the open fence, 0: none is open */
     uint8_t sign;
 } dstok__fence_scan;

@@ -168,7 +168,9 @@ static void move_on(dstok_chunker *c, size_t n, uint64_t byte) {
 static void begin_next(dstok_chunker *c, const dstok__cut_place *place) {
     size_t n = place->n_tokens;
     dstok__cut_place from = {n, place->byte, DSTOK__BORDER_NONE};
-    if (n > 0 && place->byte < c->spans[c->head + n - 1].end) from.n_tokens = n - 1; /* inside of a token */
+    bool is_inside =
+        c->again != NULL && n > 0 && place->byte < c->spans[c->head + n - 1].end; /* of a token */
+    if (is_inside) from.n_tokens = n - 1;
     if (from.n_tokens == n && (c->o.overlap > 0 || c->o.overlap_sentences > 0)) {
         dstok__cut_window w = window_of(c, 1, n);
         size_t most = c->o.overlap_sentences > 0 ? c->limit / 4 : c->o.overlap;
@@ -193,10 +195,16 @@ static void drop_overlap(dstok_chunker *c) {
 
 /* ---- one chunk ---- */
 
+static dstok_status no_place(const dstok_chunker *c, dstok_error *err) {
+    return dstok__fail(err, DSTOK_E_LIMIT, c->begin, 0,
+                       "a character has more tokens by itself than max_tokens, or what a token holds has");
+}
+
 /* The ids of the chunk's own text; when they are too many, *place moves back until they fit. */
 static dstok_status fit(dstok_chunker *c, dstok__cut_place *place, dstok_tokens *t, dstok_error *err) {
     for (;;) {
         dstok_error inner;
+        if (place->byte <= c->fresh) return no_place(c, err);
         dstok_status status = dstok_encode_view(c->again, text_at(c, c->begin),
                                                 (size_t)(place->byte - c->begin), &c->plain, t, &inner);
         if (status != DSTOK_OK && err != NULL) {
@@ -211,9 +219,7 @@ static dstok_status fit(dstok_chunker *c, dstok__cut_place *place, dstok_tokens 
         if (high >= c->n_tokens) high = c->n_tokens - 1;
         dstok__cut_window w = window_of(c, c->n_old + 1, high);
         *place = dstok__cut_find(&w);
-        if (place->byte >= before || place->byte <= c->fresh)
-            return dstok__fail(err, DSTOK_E_LIMIT, c->begin, 0,
-                               "the text of a token has more tokens by itself than max_tokens");
+        if (place->byte >= before) return no_place(c, err);
     }
 }
 

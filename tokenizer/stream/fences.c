@@ -5,9 +5,13 @@
 
 #include <string.h>
 
+_Static_assert(DSTOK__FENCE_LINE < DSTOK__BORDER_AHEAD,
+               "a fence is known where a place before its end is looked at");
+
 /* The fence of a line: its sign and how many; 0 when it is none. *is_bare: nothing follows. */
 static unsigned fence_of(const uint8_t *line, size_t n, uint8_t *sign, bool *is_bare) {
     size_t i = 0, from;
+    if (n > DSTOK__FENCE_LINE) return 0;
     while (i < n && i < 3 && line[i] == ' ') i++;
     if (i == n || (line[i] != '`' && line[i] != '~')) return 0;
     *sign = line[i];
@@ -58,10 +62,17 @@ dstok_status dstok__fence_feed(const dstok_alloc *al, dstok__fence_scan *scan, c
     while (scan->at < base + len) {
         size_t at = (size_t)(scan->at - base);
         const uint8_t *newline = memchr(text + at, '\n', len - at);
-        if (newline == NULL && !is_end) break;
+        if (newline == NULL && !is_end) {
+            if (len - at <= DSTOK__FENCE_LINE)
+                break; /* the text before it may be dropped, that of the line not */
+            scan->is_inside = true;
+            scan->at = base + len;
+            break;
+        }
         size_t end = newline != NULL ? (size_t)(newline - text) : len;
         uint64_t next = base + end + (newline != NULL);
-        DSTOK_TRY(take_line(al, scan, text + at, end - at, scan->at, next));
+        if (!scan->is_inside) DSTOK_TRY(take_line(al, scan, text + at, end - at, scan->at, next));
+        scan->is_inside = false;
         scan->at = next;
     }
     return DSTOK_OK;

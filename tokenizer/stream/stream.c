@@ -251,7 +251,8 @@ static dstok_status too_long(const dstok_stream *s, dstok_error *err) {
         s->len);
 }
 
-/* Tries to make tokens. The next try comes when there is a step more, or twice as much where nothing was final. */
+/* Tries to make tokens. The next try comes when there is a step more, or twice as much where nothing was
+ * final. */
 static dstok_status work(dstok_stream *s, dstok_error *err) {
     size_t done, before = s->len;
     DSTOK_TRY(dstok__stream_some(s, &done, err));

@@ -72,3 +72,9 @@ dstok_span dstok__map_range_at(const dstok__normalized *n, size_t begin, size_t 
     if (last->out + last->out_n > end) return (dstok_span){src, last->src + last->src_n};
     return (dstok_span){src, (uint64_t)((int64_t)end + shift_after(last))};
 }
+
+bool dstok__map_drops(const dstok__normalized *n) {
+    for (size_t i = 0; i < n->n_edits; i++)
+        if (n->edits[i].out_n == 0 && n->edits[i].src_n > 0) return true;
+    return false;
+}

@@ -137,4 +137,7 @@ dstok_span dstok__map_range(dstok__map_cursor *c, size_t begin, size_t end);
 /* As dstok__map_range, for any order of calls: O(log edits). */
 dstok_span dstok__map_range_at(const dstok__normalized *n, size_t begin, size_t end);
 
+/* Are there source bytes that nothing was made of? */
+bool dstok__map_drops(const dstok__normalized *n);
+
 #endif

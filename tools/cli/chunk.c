@@ -15,15 +15,17 @@ struct worker {
     dstok_chunker *chunker;
     const struct cli_config *config;
     struct cli_record *rec;
-    struct timespec since; /* CPU time of the thread when the record began */
-    size_t n;              /* chunks of the record */
+    struct timespec since; /* CPU time of the thread behind the chunk before */
+    size_t n, cap;         /* chunks of the record */
+    float *us;             /* CPU time of each: from the one before, its text encoded and cut */
+    uint64_t done;         /* the end of the last one */
     uint64_t borders[DSTOK_BORDER_END + 1], n_forced, n_tokens, n_full;
 };
 
 struct chunking {
     pthread_mutex_t lock;   /* over all below */
     struct worker *idle[2]; /* [1]: bad bytes are replaced */
-    float *us;              /* CPU time of each chunk: its part of that of the record */
+    float *us;              /* CPU time of each chunk */
     size_t n, cap;
     uint64_t borders[DSTOK_BORDER_END + 1], n_forced, n_tokens, n_full;
 };
@@ -66,6 +68,8 @@ static int put_chunk(void *context, const dstok_chunk *chunk) {
     struct worker *w = context;
     struct cli_buf *out = &w->rec->out;
 
+    if (w->n == w->cap) w->us = with_room(w->us, &w->cap, w->n + 1);
+    w->us[w->n++] = (float)cpu_us(w);
     cli_buf_printf(out, ",\"chunk\":%llu", (unsigned long long)chunk->number);
     put_span(out, "byte", chunk->bytes);
     put_span(out, "char", chunk->chars);
@@ -78,11 +82,12 @@ static int put_chunk(void *context, const dstok_chunk *chunk) {
         (void)cli_json_string(out, chunk->text, chunk->text_len);
     }
     cli_buf_text(out, "}\n");
-    w->n++;
+    w->done = chunk->bytes.end;
     w->borders[chunk->border]++;
     w->n_forced += chunk->forced != 0;
     w->rec->n_tokens = chunk->tokens.end;
     if (chunk->border != DSTOK_BORDER_END) w->n_full++, w->n_tokens += chunk->n;
+    (void)cpu_us(w); /* what is written here is no part of the next one */
     return 0;
 }
 
@@ -131,12 +136,11 @@ static dstok_status take_worker(const struct cli_run *run, int mends, struct wor
 /* Adds what it counted, if the record is good, and puts it back. */
 static void give_worker(struct chunking *k, int mends, struct worker *w, int is_good) {
     size_t i;
-    double us = cpu_us(w);
 
     (void)pthread_mutex_lock(&k->lock);
     if (is_good) {
         k->us = with_room(k->us, &k->cap, k->n + w->n + 1);
-        for (i = 0; i < w->n; i++) k->us[k->n++] = (float)(us / (double)w->n);
+        for (i = 0; i < w->n; i++) k->us[k->n++] = w->us[i];
         for (i = 0; i <= DSTOK_BORDER_END; i++) k->borders[i] += w->borders[i];
         k->n_forced += w->n_forced;
         k->n_tokens += w->n_tokens;
@@ -155,6 +159,7 @@ static void free_workers(struct worker *w) {
         struct worker *next = w->next;
 
         dstok_chunker_free(w->chunker);
+        free(w->us);
         free(w);
         w = next;
     }
@@ -185,6 +190,7 @@ static void work(const struct cli_run *run, dstok_encoder *enc, struct cli_recor
     dstok_status status;
 
     (void)enc;
+    if (rec->rest != NULL) return; /* commit cuts it */
     if (cli_record_text(run, rec, &text, &n)) return;
     rec->n_bytes = n;
     status = cut(run, 0, rec, text, n, &err);
@@ -212,22 +218,77 @@ static void put_head(const struct cli_run *run, const struct cli_record *rec, st
     }
 }
 
-static int commit(struct cli_run *run, struct cli_record *rec) {
-    struct cli_buf head = {0};
-    const char *p, *end;
-    int rc = cli_record_report(run, rec);
+/* The lines of a record, each behind its head. */
+static int write_lines(const struct cli_buf *head, struct cli_record *rec) {
+    const char *p = rec->out.p, *end = p + rec->out.n;
+    int rc = 0;
 
-    if (rec->state == CLI_RECORD_BAD || rec->out.n == 0) return rc;
-    p = rec->out.p;
-    end = p + rec->out.n;
-    put_head(run, rec, &head);
-    while (p < end && rc == 0) {
+    while (rec->out.n > 0 && p < end && rc == 0) {
         const char *next = (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
 
-        rc = cli_out_buf(&head);
+        rc = cli_out_buf(head);
         if (rc == 0) rc = cli_out(p, (size_t)(next - p));
         p = next;
     }
+    rec->out.n = 0;
+    return rc;
+}
+
+/* ---- a text that is read, cut and written bit by bit: memory does not grow with it */
+
+/* Part after part. What was written is forgotten; what is left is kept, for the line of an error. */
+static int cut_parts(struct cli_run *run, struct cli_record *rec, struct worker *w,
+                     const struct cli_buf *head, dstok_status *status, dstok_error *err) {
+    size_t at = 0;
+    int rc = 0;
+
+    do {
+        *status = dstok_chunker_feed(w->chunker, rec->raw.p + at, rec->raw.n - at, err);
+        if (*status == DSTOK_OK) rc = write_lines(head, rec);
+        if (*status != DSTOK_OK || rc) return rc;
+        cli_reader_forget(rec->rest, rec, w->done);
+        cli_progress(run, 0);
+        at = rec->raw.n;
+        rc = cli_reader_more(rec->rest, rec);
+    } while (rc == CLI_READ_RECORD);
+    if (rc == CLI_READ_FAILED) return CLI_FAIL;
+    *status = dstok_chunker_finish(w->chunker, err);
+    return *status == DSTOK_OK ? write_lines(head, rec) : 0;
+}
+
+static int commit_long(struct cli_run *run, struct cli_record *rec) {
+    struct cli_buf head = {0};
+    struct worker *w = NULL;
+    dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
+    dstok_status status = take_worker(run, 0, &w, &err);
+    int rc = 0;
+
+    if (status == DSTOK_OK) {
+        put_head(run, rec, &head);
+        w->rec = rec;
+        w->done = 0;
+        (void)cpu_us(w);
+        rc = cut_parts(run, rec, w, &head, &status, &err);
+        if (rc || status != DSTOK_OK) dstok_chunker_reset(w->chunker);
+        give_worker(run->context, 0, w, 1);
+        cli_buf_free(&head);
+    }
+    if (status == DSTOK_E_NOMEM) cli_no_memory();
+    if (status == DSTOK_OK) return rc;
+    if (err.offset != DSTOK_NO_OFFSET) err.offset -= rec->offset; /* not before the last chunk's end */
+    cli_record_failed(run, rec, &err, status);
+    return cli_record_report(run, rec);
+}
+
+static int commit(struct cli_run *run, struct cli_record *rec) {
+    struct cli_buf head = {0};
+    int rc;
+
+    if (rec->rest != NULL) return commit_long(run, rec);
+    rc = cli_record_report(run, rec);
+    if (rec->state == CLI_RECORD_BAD || rec->out.n == 0) return rc;
+    put_head(run, rec, &head);
+    if (rc == 0) rc = write_lines(&head, rec);
     cli_buf_free(&head);
     return rc;
 }
@@ -292,6 +353,7 @@ int cli_chunk(struct cli_config *c) {
     run.work = work;
     run.commit = commit;
     run.end = end;
+    run.takes_parts = 1;
     run.context = &k;
     rc = cli_run_texts(c, &run);
     if (rc == 0 || rc == CLI_SKIPPED) tell(&k, c->max_tokens ? c->max_tokens : 65536);

@@ -52,7 +52,7 @@ static dstok_span characters(const struct view *v, dstok_span s) {
 /* A row without the blanks at its end. */
 static void end_row(struct cli_buf *out, const char *label, struct cli_buf *row) {
     while (row->n > 0 && row->p[row->n - 1] == ' ') row->n--;
-    cli_buf_printf(out, "%-*s%s\n", LABEL, label, cli_buf_string(row));
+    cli_buf_printf(out, "%-*s%s\n", row->n > 0 ? LABEL : 0, label, cli_buf_string(row));
     row->n = 0;
 }
 
@@ -93,6 +93,33 @@ static void fill_cells(const struct view *v, size_t i, struct cells *c) {
     c->width = c->width > c->piece_columns ? c->width : c->piece_columns;
 }
 
+/* Room for a group: on a row of its own where it does not fit. */
+static void begin_group(struct cli_buf *out, struct view *v, size_t width, int has_pieces) {
+    if (LABEL + v->width + 1 + width > v->columns) end_rows(out, v);
+    v->width += width + (v->width > 0);
+    v->has_pieces |= has_pieces;
+}
+
+/* Text that no token holds: it has no id. */
+static void put_gap(struct cli_buf *out, struct view *v, uint64_t begin, uint64_t end) {
+    struct cli_buf text = {0}, range = {0}, none = {0}, id = {0};
+    size_t columns, width;
+
+    if (begin >= end) return;
+    columns = cli_piece(&text, v->text + begin, (size_t)(end - begin), 0);
+    cli_buf_printf(&range, "%llu-%llu", (unsigned long long)begin, (unsigned long long)end);
+    cli_buf_char(&id, '-');
+    width = columns > range.n ? columns : range.n;
+    begin_group(out, v, width, 1);
+    put_cell(&v->text_row, &text, columns, width);
+    put_cell(&v->token_row, &none, 0, width);
+    put_cell(&v->id_row, &id, id.n, width);
+    put_cell(&v->byte_row, &range, range.n, width);
+    cli_buf_free(&text);
+    cli_buf_free(&range);
+    cli_buf_free(&id);
+}
+
 /* Tokens [first, last), which share characters: these above, each of them below. */
 static void put_group(struct cli_buf *out, struct view *v, size_t first, size_t last, dstok_span chars) {
     struct cells c;
@@ -110,9 +137,7 @@ static void put_group(struct cli_buf *out, struct view *v, size_t first, size_t 
         differs |= n != chars.end - chars.begin || (n > 0 && memcmp(bytes, v->text + chars.begin, n) != 0);
     }
     width = width > text_columns ? width : text_columns;
-    if (LABEL + v->width + 1 + width > v->columns) end_rows(out, v);
-    v->width += width + (v->width > 0);
-    v->has_pieces |= differs;
+    begin_group(out, v, width, differs);
     put_cell(&v->text_row, &text, text_columns, width);
     for (i = first; i < last; i++) {
         fill_cells(v, i, &c);
@@ -131,6 +156,7 @@ static void put_group(struct cli_buf *out, struct view *v, size_t first, size_t 
 static void put_table(struct cli_buf *out, struct view *v) {
     const dstok_tokens *t = &v->tokens;
     size_t i, last;
+    uint64_t shown = 0; /* of the text */
 
     for (i = 0; i < t->n; i = last) {
         dstok_span chars = characters(v, t->spans[i]), next;
@@ -140,8 +166,11 @@ static void put_table(struct cli_buf *out, struct view *v) {
             if (next.begin >= chars.end) break;
             chars.end = next.end > chars.end ? next.end : chars.end;
         }
+        put_gap(out, v, shown, chars.begin);
         put_group(out, v, i, last, chars);
+        shown = chars.end > shown ? chars.end : shown;
     }
+    put_gap(out, v, shown, v->len);
     end_rows(out, v);
     cli_buf_free(&v->text_row);
     cli_buf_free(&v->token_row);

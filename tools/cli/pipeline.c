@@ -151,7 +151,7 @@ static int fill_batch(struct cli_reader *reader, struct batch *b, size_t large) 
         }
         if (rc != CLI_READ_RECORD) break;
         bytes += rec->raw.n;
-        b->has_large = rec->raw.n >= large;
+        b->has_large = rec->raw.n >= large || rec->rest != NULL;
         b->n++;
     }
     return rc;
@@ -167,7 +167,7 @@ static int commit_batch(struct cli_run *run, struct batch *b) {
         rc = run->commit(run, rec);
         run->n_records++;
         run->n_tokens += rec->n_tokens;
-        run->n_bytes += rec->raw.n;
+        run->n_bytes += rec->raw.n + (rec->rest != NULL ? rec->offset : 0);
         cli_buf_clear(&rec->raw, KEEP_BYTES);
         cli_buf_clear(&rec->text, KEEP_BYTES);
         cli_buf_clear(&rec->id, KEEP_BYTES);

@@ -7,13 +7,14 @@
 #include <string.h>
 
 #define READ_SIZE ((size_t)1 << 18)
+#define PART_SIZE ((size_t)4 << 20) /* longer inputs are given in parts, if that will do */
 
 struct cli_reader {
     const struct cli_run *run;
     const char *separator; /* NULL: an input is one record */
     size_t separator_length;
     size_t max;
-    int is_lines, is_json;
+    int is_lines, is_json, gives_parts;
 
     size_t next_input;
     struct cli_source *source; /* NULL between inputs */
@@ -42,6 +43,9 @@ struct cli_reader *cli_reader_new(const struct cli_run *run) {
         r->separator = c->separator.p;
         r->separator_length = c->separator.n;
     }
+    /* What is to be done with a bad record, or one that is too long, must be known before it is begun. */
+    r->gives_parts = run->takes_parts && r->separator == NULL && c->on_error == CLI_ERROR_FAIL &&
+                     c->reject == NULL && c->max_record == INT32_MAX;
     return r;
 }
 
@@ -144,6 +148,7 @@ static void give(struct cli_reader *r, struct cli_record *rec, size_t n) {
     rec->line = r->line;
     rec->offset = r->offset;
     rec->is_too_long = 0;
+    rec->rest = NULL;
     if (r->start == 0 && n == r->buf.n && n > READ_SIZE) {
         struct cli_buf old = rec->raw;
 
@@ -182,6 +187,7 @@ static void give_too_long(struct cli_reader *r, struct cli_record *rec, size_t n
     rec->offset = r->skip_offset;
     rec->line = r->skip_line;
     rec->is_too_long = 1;
+    rec->rest = NULL;
     r->is_skipping = 0;
 }
 
@@ -216,10 +222,39 @@ static int next_here(struct cli_reader *r, int may_wait, struct cli_record *rec)
             give_any(r, rec, r->buf.n - r->start);
             return CLI_READ_RECORD;
         }
+        if (r->gives_parts && r->buf.n - r->start >= PART_SIZE) {
+            give_any(r, rec, r->buf.n - r->start);
+            rec->rest = r;
+            return CLI_READ_RECORD;
+        }
         if (r->is_skipping || r->buf.n - r->start >= r->max + 1 + r->separator_length) skip_some(r);
         rc = refill(r, may_wait);
         if (rc != CLI_READ_RECORD) return rc;
     }
+}
+
+int cli_reader_more(struct cli_reader *r, struct cli_record *rec) {
+    int rc = refill(r, 0);
+
+    if (rc == CLI_READ_WAIT) {
+        if (cli_out_flush()) return CLI_READ_FAILED;
+        rc = refill(r, 1);
+    }
+    if (rc != CLI_READ_RECORD) return rc;
+    if (r->at_end) return CLI_READ_END;
+    cli_buf_add(&rec->raw, r->buf.p + r->start, r->buf.n - r->start);
+    consume(r, r->buf.n - r->start);
+    return CLI_READ_RECORD;
+}
+
+void cli_reader_forget(const struct cli_reader *r, struct cli_record *rec, uint64_t before) {
+    size_t n = (size_t)(before - rec->offset);
+
+    if (before <= rec->offset || n < rec->raw.n / 2) return; /* each byte is moved a few times at most */
+    if (!r->is_lines) rec->line += count_lines(rec->raw.p, n);
+    memmove(rec->raw.p, rec->raw.p + n, rec->raw.n - n);
+    rec->raw.n -= n;
+    rec->offset = before;
 }
 
 /* jsonl: a mark at the start of a file is passed over, and lines of nothing but blanks hold no record. */

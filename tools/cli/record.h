@@ -13,6 +13,8 @@
 /* What happened to a record. */
 enum { CLI_RECORD_OK, CLI_RECORD_BAD, CLI_RECORD_MENDED };
 
+struct cli_reader;
+
 struct cli_record {
     /* set by the reader */
     size_t input;       /* index in the list of inputs */
@@ -20,6 +22,7 @@ struct cli_record {
     uint64_t line;      /* 1-based line of its first byte */
     uint64_t offset;    /* byte of the (decompressed) input where it starts */
     int is_too_long;
+    struct cli_reader *rest; /* raw is the begin of it, cli_reader_more reads on; NULL: raw is all */
     /* set by the worker; cleared before */
     int is_large;     /* the only one at work until it is committed: its text and tokens stay until then */
     dstok_pool *pool; /* encodes the text of a large record by all threads; NULL: the thread's encoder does */
@@ -44,7 +47,8 @@ struct cli_run {
     const dstok_tokenizer *tok;
     const dstok_encode_options *encode; /* NULL: no encoders are made */
     struct cli_files files;
-    int by_lines; /* decode: records are lines whatever the input format says */
+    int by_lines;    /* decode: records are lines whatever the input format says */
+    int takes_parts; /* commit reads the rest of long records, which work gets a part of */
     /* Called by several threads at once, each with an encoder of its own. */
     void (*work)(const struct cli_run *run, dstok_encoder *enc, struct cli_record *rec);
     /* Called in the order of the records. Returns 0, or the exit code to stop with. */
@@ -75,8 +79,6 @@ int cli_out_list(const struct cli_run *run, size_t n, cli_put *put, const void *
 
 /* ---- reader.c */
 
-struct cli_reader;
-
 enum { CLI_READ_RECORD, CLI_READ_WAIT, CLI_READ_END, CLI_READ_FAILED };
 
 struct cli_reader *cli_reader_new(const struct cli_run *run);
@@ -84,6 +86,11 @@ void cli_reader_free(struct cli_reader *r);
 /* The next record into rec, whose buffers are reused. CLI_READ_WAIT when the input is not there yet and
  * !may_wait. */
 int cli_reader_next(struct cli_reader *r, int may_wait, struct cli_record *rec);
+/* More of a record with a rest, behind what is in raw. CLI_READ_END: there is no more. */
+int cli_reader_more(struct cli_reader *r, struct cli_record *rec);
+/* Its bytes before this one of the input are not needed any more: raw, offset and line may go on behind
+ * them. */
+void cli_reader_forget(const struct cli_reader *r, struct cli_record *rec, uint64_t before);
 
 /* ---- jsonl.c */
 

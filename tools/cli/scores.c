@@ -22,6 +22,7 @@ int cli_scores_grow(struct cli_scores *s, size_t *cap, size_t have, size_t n) {
 struct reader {
     const char *p; /* ends with a NUL at p[n] */
     size_t n, at, have, cap;
+    int has_rows; /* the array is one of arrays */
     struct cli_scores *out;
     struct cli_buf *why;
 };
@@ -110,8 +111,9 @@ static int read_array(struct reader *r) {
         skip_blanks(r);
         if (r->p[r->at] == '[')
             return wrong(
-                r,
-                "arrays in arrays in arrays: scores have one or two dimensions (take one layer, one query)");
+                r, r->has_rows ? "arrays in arrays in arrays: scores have one or two dimensions (take one "
+                                 "layer, one query)"
+                               : "an array among numbers: scores are numbers, or rows of them of one length");
         if (read_number(r)) return -1;
         skip_blanks(r);
         if (r->p[r->at] == ']') {
@@ -158,7 +160,8 @@ static int read_json(struct reader *r) {
 
     r->at++;
     skip_blanks(r);
-    if (r->p[r->at] == '[') {
+    r->has_rows = r->p[r->at] == '[';
+    if (r->has_rows) {
         rc = read_rows(r);
     } else {
         rc = read_array(r);

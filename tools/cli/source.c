@@ -104,7 +104,7 @@ static const struct magic {
     {"\x04\x22\x4D\x18", 4, OTHER, "lz4 data",
      "this is lz4 data: pipe it in unpacked (lz4 -dc FILE | dstok ...)" OR_AS_IT_IS},
     {"PK\3\4", 4, OTHER, "a zip archive",
-     "this is a zip archive (as .docx, .xlsx, .jar are): take the texts out of it first" OR_AS_IT_IS},
+     "this is a zip archive (as .docx, .npz, .jar are): take the texts out of it first" OR_AS_IT_IS},
     {"7z\xBC\xAF\x27\x1C", 6, OTHER, "a 7z archive",
      "this is a 7z archive: take the texts out of it first" OR_AS_IT_IS},
 };

@@ -150,6 +150,10 @@ static int encode(struct cli_tracing *t, dstok_encoder *enc, const dstok_encode_
 
 /* ---- scores */
 
+static const char *scores_name(const struct cli_config *c) {
+    return strcmp(c->scores, "-") == 0 ? "standard input" : c->scores;
+}
+
 /* --rows: which row, or what is made of all of them. Returns 0 or CLI_FAIL. */
 static int reduce(const struct cli_config *c, struct cli_scores *s) {
     const char *how = c->rows;
@@ -158,9 +162,10 @@ static int reduce(const struct cli_config *c, struct cli_scores *s) {
 
     if (s->rows > 1 && how == NULL) {
         cli_error("%s: %zu rows of %zu scores; --rows sum, mean, max, or the number of one (from 0)",
-                  c->scores, s->rows, s->columns);
+                  scores_name(c), s->rows, s->columns);
         return CLI_FAIL;
     }
+    if (s->rows == 0) s->columns = 0; /* an array of the shape (0, n) holds no score */
     if (how == NULL || s->rows == 0) return 0;
     if (strcmp(how, "sum") == 0 || strcmp(how, "mean") == 0 || strcmp(how, "max") == 0) {
         for (k = 0; k < s->columns; k++) {
@@ -177,7 +182,7 @@ static int reduce(const struct cli_config *c, struct cli_scores *s) {
     }
     (void)cli_number(how, strlen(how), &row);
     if (row >= s->rows) {
-        cli_error("%s: --rows %s: there are %zu rows, counted from 0", c->scores, how, s->rows);
+        cli_error("%s: --rows %s: there are %zu rows, counted from 0", scores_name(c), how, s->rows);
         return CLI_FAIL;
     }
     memmove(s->p, s->p + (size_t)row * s->columns, s->columns * sizeof *s->p);
@@ -192,7 +197,7 @@ static int check_finite(const struct cli_config *c, const struct cli_scores *s) 
         cli_error(
             "%s: row %zu, score %zu (both from 0) is %s; scores are finite (of a mask that is added, 0 and "
             "-inf, make 1 and 0 first)",
-            c->scores, i / s->columns, i % s->columns,
+            scores_name(c), i / s->columns, i % s->columns,
             isnan(s->p[i]) ? "NaN"
             : s->p[i] < 0  ? "-inf"
                            : "inf");
@@ -201,13 +206,24 @@ static int check_finite(const struct cli_config *c, const struct cli_scores *s) 
     return 0;
 }
 
+/* Sums of any of the scores are numbers, too. */
+static int check_sums(const struct cli_config *c, const struct cli_scores *s) {
+    double sum = 0;
+    size_t i;
+
+    for (i = 0; i < s->columns; i++) sum += fabs(s->p[i]);
+    if (isfinite(sum)) return 0;
+    cli_error("%s: the scores are too large to be summed up", scores_name(c));
+    return CLI_FAIL;
+}
+
 static int read_scores(const struct cli_config *c, struct cli_scores *s) {
     struct cli_buf file = {0}, why = {0};
     uint64_t at, line;
     int rc = cli_read_whole(c->scores, c->no_decompress, (size_t)1 << 33, &file);
 
     if (rc == 0 && cli_scores_read(&file, s, &why, &at, &line) != 0) {
-        const char *name = strcmp(c->scores, "-") == 0 ? "standard input" : c->scores;
+        const char *name = scores_name(c);
 
         if (line > 0)
             cli_error("%s:%llu: byte %llu: %s", name, (unsigned long long)line, (unsigned long long)at,
@@ -218,6 +234,7 @@ static int read_scores(const struct cli_config *c, struct cli_scores *s) {
     }
     if (rc == 0) rc = check_finite(c, s);
     if (rc == 0) rc = reduce(c, s);
+    if (rc == 0) rc = check_sums(c, s);
     cli_buf_free(&file);
     cli_buf_free(&why);
     return rc;
@@ -237,7 +254,7 @@ static int no_fit(struct cli_tracing *t, dstok_encoder *enc, const dstok_encode_
         cli_buf_text(&hint, "; --pad left or --pad right says where padding stands");
     else
         cli_buf_text(&hint, "; is it the text and the vocabulary they were made with?");
-    cli_error("%s: there are %zu scores for %zu tokens%s", t->config->scores, n_scores, n,
+    cli_error("%s: there are %zu scores for %zu tokens%s", scores_name(t->config), n_scores, n,
               cli_buf_string(&hint));
     cli_buf_free(&hint);
     return CLI_FAIL;
@@ -356,6 +373,7 @@ static int show(struct cli_tracing *t, const struct cli_scores *s, size_t first)
     select_rows(t, scores);
     cli_trace_print(t, &out);
     rc = cli_out_buf(&out);
+    if (rc == 0) rc = cli_out_flush(); /* before the note */
     if (rc == 0 && t->config->format != CLI_TRACE_JSON) cli_trace_note(t);
     cli_buf_free(&out);
     return rc;

@@ -87,7 +87,7 @@ typedef struct dstok_redundancy {
 } dstok_redundancy;
 
 /** Count what dstok_redundancy says. The map may be of any kinds.
- *  Threads: safe.   Cost: O(len + n).   Since: 0.1 */
+ *  Threads: safe.   Cost: O(len + n + words log n).   Since: 0.1 */
 DSTOK_API void dstok_map_redundancy(const dstok_map *map, dstok_redundancy *out);
 
 #ifdef __cplusplus

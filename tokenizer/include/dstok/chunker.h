@@ -26,12 +26,14 @@ extern "C" {
 #endif
 
 /** Cuts texts, one after the other. Chunks depend on the text, the vocabulary and the options, not on how the
- *  text is cut into feeds, nor on what was cut before. */
+ *  text is cut into feeds, nor on what was cut before. Memory depends on the limit, not on the text, but for what a
+ *  stream (dstok/stream.h) cannot break: docs/chunking.md. */
 typedef struct dstok_chunker dstok_chunker;
 
 /** Where a chunk ends, the best borders last. */
 enum {
-    DSTOK_BORDER_TOKEN = 1,    /**< within a grapheme cluster that has more tokens than the limit */
+    DSTOK_BORDER_TOKEN = 1, /**< within a grapheme cluster that has more tokens than the limit; where a single
+                                  character has, the chunk has ids and no bytes, and the last one of it the bytes */
     DSTOK_BORDER_GRAPHEME = 2, /**< within a word */
     DSTOK_BORDER_BLANK = 3,
     DSTOK_BORDER_CLAUSE = 4, /**< behind a comma, semicolon or colon */
@@ -154,10 +156,11 @@ DSTOK_API DSTOK_NODISCARD dstok_status dstok_chunker_new(const dstok_tokenizer *
 /** Free a chunker; NULL allowed.   Since: 0.1 */
 DSTOK_API void dstok_chunker_free(dstok_chunker *chunker);
 
-/** Go on with the text; chunks that are final now are given to the sink.
+/** Go on with the text; chunks that are final now are given to the sink, also those before an error.
  *  bytes  [in]  shape (len,); may end anywhere; NULL allowed with len = 0
- *  Returns: DSTOK_OK; E_CANCELED; E_STATE (after a failure: dstok_chunker_reset first); E_INVAL; E_NOMEM; E_LIMIT;
- *      what dstok_encode_view returns, err->offset in bytes of the whole text.
+ *  Returns: DSTOK_OK; E_CANCELED; E_STATE (after a failure: dstok_chunker_reset first); E_INVAL; E_NOMEM; E_LIMIT (the
+ *      text is too long; with DSTOK_CHUNK_RETOKENIZE: a character has more tokens than max_tokens); what
+ *      dstok_encode_view returns, err->offset in bytes of the whole text.
  *  Threads: one call at a time.   Cost: as dstok_encode for the bytes; finding borders adds little (docs/chunking.md).
  *  Since: 0.1 */
 DSTOK_API DSTOK_NODISCARD dstok_status dstok_chunker_feed(dstok_chunker *chunker, const void *bytes,

@@ -61,8 +61,8 @@ typedef struct dstok_stream_options {
  *  options  [in]  NULL = defaults
  *  out      [out] untouched on failure
  *  Returns: DSTOK_OK; E_INVAL (NULL, struct_size, options); E_UNSUPPORTED (DSTOK_SPANS_HF: they need the whole text;
- *      DSTOK_INVALID_RAW with a rank file: there one bad byte changes how all behind it is cut); what
- *      dstok_encoder_new_with returns; E_NOMEM.
+ *      DSTOK_INVALID_RAW with a rank file: there one bad byte changes how all behind it is cut; DSTOK_INVALID_REPLACE
+ *      where an added token holds U+FFFD); what dstok_encoder_new_with returns; E_NOMEM.
  *  Owns: out, to be given to dstok_stream_free.   Threads: safe.   Since: 0.1 */
 DSTOK_API DSTOK_NODISCARD dstok_status dstok_stream_new(const dstok_tokenizer *tok,
                                                         const dstok_encode_options *encode,
