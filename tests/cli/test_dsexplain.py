@@ -65,10 +65,10 @@ class Use(Dsexplain):
     def test_help_and_version(self):
         self.assertRegex(self.raw("--version").stdout.decode(), r"^dsexplain \d+\.\d+\.\d+\n$")
         general = self.raw("--help").stdout.decode()
-        for verb in ("info", "generate", "ppl", "logprobs", "plan"):
+        for verb in ("info", "generate", "ppl", "logprobs", "plan", "convert"):
             self.assertIn(f"\n  {verb} ", general)
             text = self.raw("help", verb).stdout.decode()
-            self.assertTrue(text.startswith(f"usage: dsexplain {verb} MODEL"), text)
+            self.assertTrue(text.startswith(f"usage: dsexplain {verb} "), text)
             self.assertEqual(text, self.raw(verb, "--help").stdout.decode())
         self.assertEqual(self.raw().returncode, 2)
 
@@ -381,6 +381,73 @@ class Plan(Dsexplain):
         self.assertIn("131072 tokens", text)
         self.assertRegex(text, r"\nh200: 141.0 GB at 4.8 TB/s")
         self.assertRegex(text, r"\nint4 +int8 +1 .* \*\n")
+
+
+class Convert(Dsexplain):
+    """Names of the first Qwen and of Llama."""
+
+    def tensors(self, path):
+        data = pathlib.Path(path).read_bytes()
+        n = int.from_bytes(data[:8], "little")
+        header = json.loads(data[8:8 + n])
+        at = {name: t["data_offsets"] for name, t in header.items() if name != "__metadata__"}
+        return {name: (header[name]["dtype"], header[name]["shape"], data[8 + n + begin:8 + n + end]) for name, (begin, end) in at.items()}
+
+    def file(self, name, tensors):
+        header, at = {"__metadata__": {"format": "pt"}}, 0
+        for key, (dtype, shape, data) in tensors.items():
+            header[key] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + len(data)]}
+            at += len(data)
+        text = json.dumps(header).encode()
+        return self.write(name, len(text).to_bytes(8, "little") + text + b"".join(data for _, _, data in tensors.values()))
+
+    def qwen(self):
+        names = {"transformer.wte.weight": [5, 2], "transformer.h.10.ln_1.weight": [2], "transformer.h.10.attn.c_attn.weight": [6, 2],
+                 "transformer.h.10.attn.c_attn.bias": [6], "transformer.h.10.attn.c_proj.weight": [2, 2],
+                 "transformer.h.10.ln_2.weight": [2], "transformer.h.10.mlp.w1.weight": [4, 2],
+                 "transformer.h.10.mlp.w2.weight": [4, 2], "transformer.h.10.mlp.c_proj.weight": [2, 4],
+                 "transformer.ln_f.weight": [2], "lm_head.weight": [5, 2]}
+        return {name: ("F16", shape, bytes((i * 40 + k) % 256 for k in range(2 * math.prod(shape))))
+                for i, (name, shape) in enumerate(names.items())}
+
+    def test_there_and_back(self):
+        qwen = self.qwen()
+        source = self.file("qwen.safetensors", qwen)
+        self.assertEqual(self.raw("convert", source, "--names", "llama", "-o", "llama.safetensors").returncode, 0)
+        llama = self.tensors(self.dir / "llama.safetensors")
+        self.assertEqual((self.dir / "llama.safetensors").read_bytes()[0] % 8, 0)  # where data begins
+        fused = qwen["transformer.h.10.attn.c_attn.weight"][2]
+        for i, part in enumerate("qkv"):
+            self.assertEqual(llama[f"model.layers.10.self_attn.{part}_proj.weight"], ("F16", [2, 2], fused[8 * i:8 * i + 8]))
+        for old, new in (("mlp.w2", "mlp.gate_proj"), ("mlp.w1", "mlp.up_proj"), ("attn.c_proj", "self_attn.o_proj")):
+            self.assertEqual(llama[f"model.layers.10.{new}.weight"], qwen[f"transformer.h.10.{old}.weight"])
+        self.assertEqual(len(llama), len(qwen) + 4)
+        back = self.raw("convert", "llama.safetensors", "--names", "qwen", "-o", "back.safetensors")
+        self.assertEqual((back.returncode, self.tensors(self.dir / "back.safetensors")), (0, qwen), back.stderr)
+        listed = json.loads(self.raw("convert", source, "--names", "llama", "--json").stdout)
+        self.assertEqual(set(listed), set(llama))
+        self.assertEqual(listed["model.layers.10.self_attn.v_proj.bias"], "transformer.h.10.attn.c_attn.bias")
+        self.assertIn(b"transformer.wte.weight\tmodel.embed_tokens.weight\n", self.raw("convert", source, "--names", "llama").stdout)
+
+    def test_refusals(self):
+        qwen = self.qwen()
+        source = self.file("qwen.safetensors", qwen)
+        self.fails(2, "whose names", "convert", source)
+        self.fails(2, "is none of Qwen's|has no name in Qwen's", "convert", source, "--names", "qwen")
+        self.fails(2, "-o names the file itself", "convert", source, "--names", "llama", "-o", source)
+        self.assertEqual(self.tensors(source), qwen)
+        odd = self.file("odd", {"transformer.h.0.attn.c_attn.weight": ("F16", [4, 2], bytes(16))})
+        self.fails(2, "cut into three equal", "convert", odd, "--names", "llama")
+        grouped = self.file("grouped", {f"model.layers.0.self_attn.{p}_proj.weight": ("F16", [n, 2], bytes(4 * n))
+                                        for p, n in (("q", 4), ("k", 2), ("v", 2))})
+        self.fails(2, "no equally large", "convert", grouped, "--names", "qwen")
+        for name, data, why in (("a", b"", "no .safetensors"), ("b", b"\xff" * 20, "too long"),
+                                ("c", (4).to_bytes(8, "little") + b"[1]x", "no JSON"),
+                                ("d", (2).to_bytes(8, "little") + b"[]", "no JSON object")):
+            self.fails(2, why, "convert", self.write(name, data), "--names", "llama")
+        cut = self.write("cut", pathlib.Path(source).read_bytes()[:-9])
+        self.fails(2, "has no place in the file", "convert", cut, "--names", "llama")
+        self.assertEqual([name for name in os.listdir(self.dir) if ".tmp." in name], [])
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ PUBLIC = {"tokenizer/include/dstok": ("version.h", "base.h", "tokenizer.h", "bat
           "model/include/dsx": ("cost.h", "dsx.h", "model.h", "plan.h", "sample.h", "session.h")}
 EXTERNAL = {  # library headers, by the folder that may use them
     "pcre2.h": ("tokenizer/pretok",), "utf8proc.h": ("tokenizer/text",), "xxhash.h": ("tokenizer/base",),
-    "jansson.h": ("model/arch", "model/files"), "zlib.h": ("tools",), "zstd.h": ("tools",),
+    "jansson.h": ("model/arch", "model/files", "tools/dsexplain"), "zlib.h": ("tools",), "zstd.h": ("tools",),
     "pthread.h": ("tokenizer/bpe", "model/cpu", "model/session", "tools"),
 }
 

@@ -16,7 +16,9 @@ enum {
     EX_PLAN = 16,
     EX_READS = EX_GENERATE | EX_PPL | EX_LOGPROBS, /* verbs that let the model read a text */
     EX_OPENS = EX_READS | EX_INFO,                 /* verbs that open the model */
-    EX_ALL = 31
+    EX_CONVERT = 32,
+    EX_MODELS = 31, /* verbs about a model in memory */
+    EX_ALL = 63
 };
 
 enum { EX_CHAT_AUTO, EX_CHAT_OFF };
@@ -50,6 +52,9 @@ struct ex_config {
     /* plan */
     const char *gpu;
     uint64_t sessions;
+    /* convert */
+    const char *output;
+    int names; /* 0: Qwen's, 1: Llama's */
 };
 
 /* ---- options.c */
@@ -70,6 +75,7 @@ int ex_generate(const struct ex_config *c);
 int ex_ppl(const struct ex_config *c);
 int ex_logprobs(const struct ex_config *c);
 int ex_plan(const struct ex_config *c);
+int ex_convert(const struct ex_config *c);
 
 /* ---- model.c: a model, its vocabulary and a session, as the options ask for them. */
 
@@ -105,8 +111,8 @@ void ex_piece(struct cli_buf *out, const struct ex_model *m, uint32_t id);
 
 struct ex_text;
 
-/* The file at path ("-": standard input), of any length: it is encoded by a thread of its own while the caller works on
- * the tokens before. Returns NULL after a message, with *rc set. */
+/* The file at path ("-": standard input), of any length: it is encoded by a thread of its own while the
+ * caller works on the tokens before. Returns NULL after a message, with *rc set. */
 struct ex_text *ex_text_open(const struct ex_model *m, const char *path, int *rc);
 /* The next tokens, as many as are ready; *n = 0 at the end. They live until the next call. Returns 0, or an
  * exit code after a message. */

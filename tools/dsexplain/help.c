@@ -12,6 +12,7 @@ static const char general[] =
     "  ppl       how well a model foretells a text\n"
     "  logprobs  how likely each token of a text is\n"
     "  plan      memory and time for long texts, before any is taken\n"
+    "  convert   tensors under the names of another family\n"
     "\n"
     "  dsexplain help VERB    options and examples of a verb\n"
     "  dsexplain --version\n"
@@ -91,6 +92,18 @@ static const char plan_text[] =
 static const char plan_examples[] = "  dsexplain plan smollm2 --context 128K\n"
                                     "  dsexplain plan model/ --context 64K --gpu h200 --max-memory 80G\n";
 
+static const char convert_text[] =
+    "usage: dsexplain convert FILE.safetensors --names llama|qwen [options]\n"
+    "\n"
+    "Writes a .safetensors file with the tensors of another one under the names of another\n"
+    "family, or lists both names of each. Llama, Qwen2 and Qwen3 share their names; the first\n"
+    "Qwen had its own, and queries, keys and values in one tensor, which is split or joined.\n"
+    "Numbers are copied as they are. What has no name in the other family is an error.\n";
+
+static const char convert_examples[] =
+    "  dsexplain convert qwen.safetensors --names llama\n"
+    "  dsexplain convert qwen.safetensors --names llama -o model.safetensors\n";
+
 void ex_help(struct cli_buf *out, unsigned verb_bit) {
     static const struct {
         unsigned bit;
@@ -98,7 +111,7 @@ void ex_help(struct cli_buf *out, unsigned verb_bit) {
     } verbs[] = {
         {EX_INFO, info_text, info_examples}, {EX_GENERATE, generate_text, generate_examples},
         {EX_PPL, ppl_text, ppl_examples},    {EX_LOGPROBS, logprobs_text, logprobs_examples},
-        {EX_PLAN, plan_text, plan_examples},
+        {EX_PLAN, plan_text, plan_examples}, {EX_CONVERT, convert_text, convert_examples},
     };
     size_t i;
 

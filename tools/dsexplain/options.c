@@ -99,6 +99,9 @@ static const struct cli_option options[] = {
      "longest text in tokens; knows 8K, 128K (default: what the model was made for)", set_context},
     {"gpu", 0, EX_PLAN, TEXT, AT(gpu), "NAME", "also what a GPU would take: its name, or all", NULL},
     {"sessions", 0, EX_PLAN, NUMBER, AT(sessions), "N", "texts of that length at once (default 1)", NULL},
+    {"names", 0, EX_CONVERT, CHOICE, AT(names), "qwen|llama", "the family whose names the tensors get", NULL},
+    {"output", 'o', EX_CONVERT, TEXT, AT(output), "FILE", "write the file; without, the names are listed",
+     NULL},
     {"vocab", 'v', EX_OPENS, TEXT, AT(vocab), "PATH|NAME",
      "vocabulary in place of the model's own: a file, a folder or a name", NULL},
     {"special", 0, EX_READS, CHOICE, AT(special), "safe|text|parse|plain|error",
@@ -107,22 +110,22 @@ static const struct cli_option options[] = {
      "bytes that are not UTF-8: refuse, U+FFFD, or as they are (default error)", NULL},
     {"bos", 0, EX_READS, CHOICE, AT(bos), "auto|on|off",
      "the start token before a text (default auto: as the vocabulary says)", NULL},
-    {"backend", 0, EX_ALL, CHOICE, AT(backend), "cpu|float64",
+    {"backend", 0, EX_MODELS, CHOICE, AT(backend), "cpu|float64",
      "float with SIMD, or double by plain loops: slow, for checking (default cpu)", NULL},
     {"threads", 'j', EX_OPENS, NUMBER, AT(threads), "N",
      "threads (default: all cores); the output is the same", NULL},
     {"simd", 0, EX_OPENS, CHOICE, AT(simd), "best|scalar|avx2|avx512",
      "instructions to use at most (default best: what this machine has)", NULL},
-    {"weights", 0, EX_ALL, CHOICE, AT(weights), "file|f32|w8|w4|fp8",
+    {"weights", 0, EX_MODELS, CHOICE, AT(weights), "file|f32|w8|w4|fp8",
      "weights in memory: as in the file, as float, or rounded to 8 or 4 bits (default file)", NULL},
-    {"group", 0, EX_ALL, NUMBER, AT(group), "N",
+    {"group", 0, EX_MODELS, NUMBER, AT(group), "N",
      "weights that share a scale with w8 and w4: 32, 64 or 128 (default 64)", NULL},
-    {"int8", 0, EX_ALL, FLAG, AT(int8), NULL, "round the inputs of matrices to 8 bits", NULL},
+    {"int8", 0, EX_MODELS, FLAG, AT(int8), NULL, "round the inputs of matrices to 8 bits", NULL},
     {"kv", 0, EX_READS | EX_PLAN, CHOICE, AT(kv), "float|int8|int4",
      "keys and values of what was read: as numbers, or far ones rounded (default float)", NULL},
     {"kv-recent", 0, EX_READS | EX_PLAN, NUMBER, AT(kv_recent), "N",
      "with --kv int8 or int4: the last N tokens are not rounded (default 128)", NULL},
-    {"max-memory", 0, EX_ALL, CALL, 0, "BYTES", "refuse to take more; knows K, M, G, T", set_max_memory},
+    {"max-memory", 0, EX_MODELS, CALL, 0, "BYTES", "refuse to take more; knows K, M, G, T", set_max_memory},
     {"chunk", 0, EX_READS | EX_PLAN, NUMBER, AT(chunk), "N",
      "tokens that pass through the model together (default 512); the output is the same", NULL},
     {"json", 0, EX_ALL, FLAG, AT(json), NULL, "one JSON object", NULL},
@@ -163,6 +166,8 @@ static int check(const struct ex_config *c) {
         return cli_usage(c->verb, "give one of -p TEXT and -f FILE");
     if (c->verb_bit == EX_LOGPROBS && (c->ids != NULL) + (c->file != NULL) != 1)
         return cli_usage(c->verb, "give one of --ids FILE and -f FILE");
+    if (c->verb_bit == EX_CONVERT && !cli_args_has(&c->args, "names"))
+        return cli_usage(c->verb, "whose names? Give --names qwen or --names llama");
     if (cli_args_has(&c->args, "group")) {
         if (c->group != 32 && c->group != 64 && c->group != 128)
             return cli_usage(c->verb, "--group must be 32, 64 or 128");
