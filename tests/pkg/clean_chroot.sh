@@ -79,10 +79,13 @@ find "$base.build/build" -maxdepth 1 -name '*.deb' -not -name '*-dbgsym_*' -exec
 cp -r "$root/debian/tests" "$base.use/debs"
 inside "$base.use" bash -euc 'apt-get install -y -q --no-install-recommends /debs/dstok_*.deb /debs/libdstok0_*.deb
     dstok encode --json <<<"Hello"
-    if dpkg -s libdstok-dev 2>/dev/null; then exit 1; fi'
+    for other in libdstok-dev libdsx0 libjansson4; do if dpkg -s $other 2>/dev/null; then exit 1; fi; done'
 inside "$base.use" bash -euc 'apt-get install -y -q --no-install-recommends /debs/*.deb
     apt-get install -y -q --no-install-recommends $(sed -n "s/^Depends://p" /debs/tests/control | tr , " ")
     /debs/tests/service
-    apt-get purge -y -q dstok libdstok-dev libdstok0
-    test -z "$(find / -xdev -name "*dstok*" -not -path "/debs/*" -not -path "/tmp/*" -print)"'
+    dsexplain --version
+    pkg-config --exists --print-errors dsx
+    apt-get purge -y -q dsexplain dstok libdsx-dev libdsx0 libdstok-dev libdstok0
+    test -z "$(find / -xdev \( -name "*dstok*" -o -name "libdsx*" -o -name "dsexplain*" \) -not -path "/debs/*" \
+        -not -path "/tmp/*" -print)"'
 say "done: $(cd "$base.build/build" && echo *.deb)"
