@@ -119,8 +119,10 @@ static TARGET void multiply_columns(size_t rows, size_t n, size_t depth, const f
 #if TILE_ROWS >= 6
     while (rows >= 6) TILE(6);
 #endif
+#if TILE_ROWS >= 4
     while (rows >= 4) TILE(4);
     while (rows >= 2) TILE(2);
+#endif
     while (rows >= 1) TILE(1);
 }
 

@@ -9,7 +9,7 @@
 #define NAME   "scalar"
 #define SUFFIX scalar
 #define TARGET
-#define TILE_ROWS    3
+#define TILE_ROWS    1
 #define TILE_VECTORS 1
 
 typedef struct V {

@@ -30,7 +30,7 @@ typedef struct result {
 } result;
 
 static void keep(const machine *m, result *r, dsx__real *p, size_t n) {
-    r->x = realloc(r->x, (r->n + n) * sizeof *r->x);
+    r->x = realloc(r->x, (r->n + n + 1) * sizeof *r->x);
     m->ops->read(m->be, p, n, r->x + r->n);
     r->n += n;
     m->ops->free(m->be, p, n);
@@ -116,17 +116,19 @@ static void run_rows(const machine *m, const a_case *c, result *r) {
     dsx__matrix *w = load(m, c->vector), *table = load(m, c->part);
     dsx__real *x = numbers(m, 5, n * stride, 2), *y = numbers(m, 6, n * stride, 2);
     dsx__real *out = numbers(m, 7, n * stride, 1);
-    uint32_t ids[64];
+    uint32_t ids[64], index[64];
     double weights[64];
 
     for (size_t i = 0; i < n; i++) {
         ids[i] = (uint32_t)((i * 7 + 3) % c->part.rows);
+        index[i] = (uint32_t)(n - 1 - i);
         weights[i] = (double)(float)(0.3 * (double)i);
     }
     m->ops->norm(m->be, x, n, (uint32_t)width, (uint32_t)stride, w, 1e-5, out, (uint32_t)stride);
     keep(m, r, out, n * stride);
     m->ops->swiglu(m->be, y, x, n, (uint32_t)width);
-    m->ops->scatter_add(m->be, x, ids, weights, n > 0 ? 1 : 0, (uint32_t)width, y);
+    m->ops->scatter_add(m->be, x, index, weights, n, (uint32_t)width, y);
+    m->ops->gather(m->be, y, index, n, (uint32_t)width, x);
     keep(m, r, y, n * stride);
     keep(m, r, x, n * stride);
     out = m->ops->alloc(m->be, n * c->part.columns + 1);
