@@ -3,13 +3,11 @@
  *
  *     driver MODEL IDS [float64] [chunk=N] [threads=N] [simd=N] [part=N] [top=K] [disturb] [again]
  *
- * Prints a log-probability for each id ("nan" for the first), then K lines "top ID LOGPROB" of the next
- * token. part: ids of
- * one call. disturb: between calls forks are made, led astray and dropped, and the session itself goes
- * astray and back.
- * again: then a session reads the same but for the first id, and one more is fed all ids but the last: it
- * may take over
- * pages of the first session, not of the second. "again LOGPROB" of the last id, and K lines. */
+ * Prints a log-probability for each id ("nan" for the first), then K lines "top ID LOGPROB" of the next token.
+ *  part     ids of one call
+ *  disturb  between calls forks are made, led astray and dropped, and the session itself goes astray and back
+ *  again    then a session reads the same but for the first id, and one more is fed all ids but the last: it may
+ *           take over pages of the first session, not of the second. "again LOGPROB" of the last id, and K lines */
 #include <dsx/dsx.h>
 
 #include <math.h>
