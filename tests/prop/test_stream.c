@@ -470,6 +470,54 @@ static void test_long(size_t mib) {
     dstok_tokenizer_free(tok);
 }
 
+/* ---- how much memory: the figures of <dstok/stream.h> ---- */
+
+/* Feeds of 64 KB until the stream fails or has n bytes. Bytes of memory at most, those of the tokenizer not
+ * counted. */
+static size_t most_memory(const fixture *f, const uint8_t *text, size_t n, dstok_status want) {
+    t_heap heap = {0};
+    dstok_alloc al = t_heap_alloc(&heap);
+    dstok_load_options load = DSTOK_LOAD_OPTIONS_INIT;
+    dstok_tokenizer *tok = NULL;
+    dstok_stream *s = NULL;
+    dstok_tokens t;
+    load.alloc = &al;
+    if (f != NULL || dstok_tokenizer_load_default(&load, &tok, NULL) != DSTOK_OK)
+        tok = fixture_load(f != NULL ? f : &fixture_words, &al);
+    size_t before = heap.live_bytes;
+    heap.peak_bytes = before;
+    dstok_status status = dstok_stream_new(tok, NULL, NULL, &s, NULL);
+    for (size_t i = 0; i < n && status == DSTOK_OK; i += 65536)
+        status = dstok_stream_feed(s, text + i, n - i < 65536 ? n - i : 65536, &t, NULL);
+    if (status == DSTOK_OK) status = dstok_stream_finish(s, &t, NULL);
+    CHECK_EQ(status, want);
+    size_t most = heap.peak_bytes - before;
+    dstok_stream_free(s);
+    dstok_tokenizer_free(tok);
+    return most;
+}
+
+static void test_figures(void) {
+    size_t n = (size_t)8 << 20, k;
+    uint8_t *text = malloc(n);
+    if (text == NULL) exit(1);
+    for (size_t i = 0; i < n; i++) text[i] = (uint8_t)(t_below(&rng, 6) == 0 ? ' ' : 'a' + t_below(&rng, 26));
+    k = most_memory(NULL, text, n, DSTOK_OK);
+    printf("words: at most %.1f MB\n", (double)k / 1e6);
+    CHECK(k < 20000000);
+    fixture f = fixture_words; /* all is kept, each byte changes, and all of it is one pretoken */
+    f.normalizer = "{\"type\":\"Lowercase\"}";
+    f.pre_tokenizer = "{\"type\":\"Sequence\",\"pretokenizers\":[" SPLIT("(?<=a)b", "Isolated") "," LEVEL(
+        "false", "false") "]}";
+    memset(text, 'H', n);
+    for (int i = 0; i < 2; i++) { /* up to what may be kept; and beyond */
+        k = most_memory(&f, text, DSTOK_STREAM_HELD - (i == 0), i == 0 ? DSTOK_OK : DSTOK_E_LIMIT);
+        printf("a megabyte that is kept: at most %.1f MB\n", (double)k / 1e6);
+        CHECK(k < 256000000);
+    }
+    free(text);
+}
+
 /* ---- memory that is refused ---- */
 
 static dstok_status stream_with(const dstok_alloc *al, const fixture *f, const uint8_t *text, size_t n,
@@ -570,6 +618,7 @@ int main(int argc, char **argv) {
     if (argc <= 3) {
         test_misuse();
         test_memory();
+        test_figures();
         test_made(rounds);
         test_varied(rounds);
         test_file("", rounds);
