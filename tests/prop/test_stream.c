@@ -247,6 +247,15 @@ static void test_vocabulary(const dstok_tokenizer *tok, unsigned rounds, size_t 
 #define CL100K                                                                                               \
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}| "                   \
     "?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
+#define BAILING                                                                                              \
+    "'(?i:[sdmt]|ll|ve|re)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?+\\\\p{L}+|\\\\p{N}"                                \
+    "| ?[^\\\\s\\\\p{L}\\\\p{N}]++[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]|\\\\s+(?!\\\\S)|\\\\s+"
+#define SEED_CODER                                                                                           \
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1}"                       \
+    "| ?[^\\\\s\\\\p{L}\\\\p{N}\\\\r\\\\n]+|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
+#define MINICPM5                                                                                             \
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}+"                         \
+    "| ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
 #define META "\xE2\x96\x81"
 #define LEVEL(prefix, regex)                                                                                 \
     "{\"type\":\"ByteLevel\",\"add_prefix_space\":" prefix ",\"trim_offsets\":true,\"use_regex\":" regex "}"
@@ -272,6 +281,11 @@ static const char *const pretokenizers[] = {
     "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"}," LEVEL("false", "false") "]}",
     "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Whitespace\"}," LEVEL("false", "false") "]}",
     "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"UnicodeScripts\"}," LEVEL("false", "false") "]}",
+    "{\"type\":\"Sequence\",\"pretokenizers\":[" SPLIT(BAILING, "Isolated") "," LEVEL("false", "false") "]}",
+    "{\"type\":\"Sequence\",\"pretokenizers\":[" SPLIT(SEED_CODER, "Isolated") "," LEVEL("false",
+                                                                                         "false") "]}",
+    "{\"type\":\"Sequence\",\"pretokenizers\":[" SPLIT("\\\\p{N}{1,3}", "Isolated") "," SPLIT(
+        MINICPM5, "Isolated") "," LEVEL("false", "false") "]}",
     "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Metaspace\",\"replacement\":\"" META
     "\",\"prepend_scheme\":\"first\",\"split\":true}," LEVEL("false", "false") "]}",
     "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Metaspace\",\"replacement\":\"" META
@@ -304,6 +318,7 @@ static const char *const added[] = {
 #define N(a) (sizeof(a) / sizeof *(a))
 
 static void test_made(unsigned rounds) {
+    size_t n_seed = 0, n_mini = 0;
     for (unsigned i = 0; i < rounds; i++) {
         hard_merges m;
         char label[80];
@@ -318,10 +333,15 @@ static void test_made(unsigned rounds) {
         snprintf(label, sizeof label, "made: pre_tokenizer %u, normalizer %u, added %u", p, z, a);
         name = label;
         dstok_tokenizer *tok = fixture_load(&f, NULL);
+        dstok_info info = DSTOK_INFO_INIT;
+        CHECK_EQ(dstok_tokenizer_info(tok, &info), DSTOK_OK);
+        n_seed += strcmp(info.scanner, "seed_coder") == 0;
+        n_mini += strcmp(info.scanner, "minicpm5") == 0;
         test_vocabulary(tok, 10, MAX_TEXT - 100, true);
         dstok_tokenizer_free(tok);
         hard_merges_free(&m);
     }
+    CHECK(rounds < 100 || (n_seed > 0 && n_mini > 0));
 }
 
 static void test_varied(unsigned rounds) {
@@ -336,6 +356,23 @@ static void test_varied(unsigned rounds) {
         }
         free(json);
     }
+}
+
+/* Each pattern that has a name, with bytes and a few words. */
+static void test_patterns(unsigned rounds) {
+    size_t n, n_patterns = 0;
+    char *ranks = fixture_ranks(&n);
+    for (const char *pattern; (pattern = dstok__pattern_name_at(n_patterns)) != NULL; n_patterns++) {
+        dstok_load_options o = DSTOK_LOAD_OPTIONS_INIT;
+        dstok_tokenizer *tok = NULL;
+        o.pattern = name = pattern;
+        CHECK_EQ(dstok_tokenizer_load_memory(ranks, n, NULL, 0, &o, &tok, NULL), DSTOK_OK);
+        if (tok == NULL) continue;
+        test_vocabulary(tok, rounds, MAX_TEXT - 100, true);
+        dstok_tokenizer_free(tok);
+    }
+    CHECK(n_patterns > 8);
+    free(ranks);
 }
 
 static void test_file(const char *path, unsigned rounds) {
@@ -621,6 +658,7 @@ int main(int argc, char **argv) {
         test_figures();
         test_made(rounds);
         test_varied(rounds);
+        test_patterns(rounds / 4);
         test_file("", rounds);
         test_shared(rounds / 8);
         test_tiny(rounds / 4);
