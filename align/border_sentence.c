@@ -261,7 +261,7 @@ unsigned dstok__sentence_score(const reach *r, size_t at, int mode) {
         score = east_sentence(r, at, &t, &f);
     else if (f.n_blanks > 0)
         score = spaced_sentence(r, at, &t, &f);
-    else if (t.has_native || (t.has_nonstop && is_letter(&next)))
+    else if (t.has_native || (t.has_nonstop && is_letter(&next) && next.sb != DSTOK_SB_LOWER))
         score = SCORE(DSTOK__BORDER_DOUBTFUL, 0);
     return score != 0 ? score : within;
 }

@@ -40,7 +40,9 @@ static int take(void *context, const dstok_chunk *c) {
     uint64_t end = s->n > 0 ? s->chunks[s->n - 1].bytes.end : 0;
     require(s->n < MAX_TEXT && c->number == s->n);
     require(c->n <= s->o->max_tokens && c->tokens.end - c->tokens.begin == c->n);
-    require(c->bytes.begin + c->n_overlap == end && c->bytes.end > end);
+    require(c->bytes.begin + c->n_overlap == end && c->bytes.end >= end);
+    /* a character of too many tokens */
+    require(c->bytes.end > end || (c->border == DSTOK_BORDER_TOKEN && s->o->ids == DSTOK_CHUNK_SLICE));
     require(c->text_len == c->bytes.end - c->bytes.begin);
     require(memcmp(c->text, s->text + c->bytes.begin, c->text_len) == 0);
     if (s->whole != NULL) check_ids(s, c);

@@ -88,6 +88,9 @@ class Inspect(CliTest):
         self.assertEqual([(r["char"], r["partial"]) for r in rows[:-1]], [([0, 1], True)] * 3 + [([1, 2], False)])
         wide = self.out("inspect", "--align", "e\u0301x").splitlines()  # a mark takes no column
         self.assertEqual(wide[0], "text  e  │\u0301         │x")
+        row = self.out("inspect", "--align", "\u231ax").splitlines()  # two columns, outside East Asia, too
+        self.assertEqual(sum(2 if c == "\u231a" else 1 for c in row[0].split("│")[0]),
+                         len(row[1].rsplit("│", 1)[0]))
 
     def test_align_shows_text_without_tokens(self):
         vocabulary = json.loads(open(self.vocab).read())

@@ -14,6 +14,7 @@ static void *heap_alloc(void *ctx, size_t n) {
     memcpy(p, &n, sizeof n);
     h->live++;
     h->live_bytes += n;
+    if (h->live_bytes > h->peak_bytes) h->peak_bytes = h->live_bytes;
     return p + HEADER;
 }
 

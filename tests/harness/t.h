@@ -76,7 +76,7 @@ char *t_read(const char *path, size_t *n);
 
 /* What a counting allocator (heap.h) has seen; fail_at = k makes the k-th allocation fail. */
 typedef struct t_heap {
-    size_t live, live_bytes, calls, fail_at;
+    size_t live, live_bytes, peak_bytes, calls, fail_at;
 } t_heap;
 
 #endif

@@ -85,9 +85,11 @@ def main():
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(ROOT / "data/unicode"))
     import gen_unicode
+    import gen_widths
 
     gc, sets, folds = gen_unicode.properties()
     wrong = check_files(gen_unicode.outputs(gc, sets, folds), "gen_unicode.py") + check_breaks()
+    wrong += check_files(gen_widths.outputs(), "gen_widths.py")
     if RANGES.exists():
         wrong += check_engines(gc, sets)
     else:

@@ -247,6 +247,15 @@ static void test_vocabulary(const dstok_tokenizer *tok, unsigned rounds, size_t 
 #define CL100K                                                                                               \
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}| "                   \
     "?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
+#define BAILING                                                                                              \
+    "'(?i:[sdmt]|ll|ve|re)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?+\\\\p{L}+|\\\\p{N}"                                \
+    "| ?[^\\\\s\\\\p{L}\\\\p{N}]++[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]|\\\\s+(?!\\\\S)|\\\\s+"
+#define SEED_CODER                                                                                           \
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1}"                       \
+    "| ?[^\\\\s\\\\p{L}\\\\p{N}\\\\r\\\\n]+|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
+#define MINICPM5                                                                                             \
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}+"                         \
+    "| ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
 #define META "\xE2\x96\x81"
 #define LEVEL(prefix, regex)                                                                                 \
     "{\"type\":\"ByteLevel\",\"add_prefix_space\":" prefix ",\"trim_offsets\":true,\"use_regex\":" regex "}"
@@ -272,6 +281,11 @@ static const char *const pretokenizers[] = {
     "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"}," LEVEL("false", "false") "]}",
     "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Whitespace\"}," LEVEL("false", "false") "]}",
     "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"UnicodeScripts\"}," LEVEL("false", "false") "]}",
+    "{\"type\":\"Sequence\",\"pretokenizers\":[" SPLIT(BAILING, "Isolated") "," LEVEL("false", "false") "]}",
+    "{\"type\":\"Sequence\",\"pretokenizers\":[" SPLIT(SEED_CODER, "Isolated") "," LEVEL("false",
+                                                                                         "false") "]}",
+    "{\"type\":\"Sequence\",\"pretokenizers\":[" SPLIT("\\\\p{N}{1,3}", "Isolated") "," SPLIT(
+        MINICPM5, "Isolated") "," LEVEL("false", "false") "]}",
     "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Metaspace\",\"replacement\":\"" META
     "\",\"prepend_scheme\":\"first\",\"split\":true}," LEVEL("false", "false") "]}",
     "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Metaspace\",\"replacement\":\"" META
@@ -304,6 +318,7 @@ static const char *const added[] = {
 #define N(a) (sizeof(a) / sizeof *(a))
 
 static void test_made(unsigned rounds) {
+    size_t n_seed = 0, n_mini = 0;
     for (unsigned i = 0; i < rounds; i++) {
         hard_merges m;
         char label[80];
@@ -318,10 +333,15 @@ static void test_made(unsigned rounds) {
         snprintf(label, sizeof label, "made: pre_tokenizer %u, normalizer %u, added %u", p, z, a);
         name = label;
         dstok_tokenizer *tok = fixture_load(&f, NULL);
+        dstok_info info = DSTOK_INFO_INIT;
+        CHECK_EQ(dstok_tokenizer_info(tok, &info), DSTOK_OK);
+        n_seed += strcmp(info.scanner, "seed_coder") == 0;
+        n_mini += strcmp(info.scanner, "minicpm5") == 0;
         test_vocabulary(tok, 10, MAX_TEXT - 100, true);
         dstok_tokenizer_free(tok);
         hard_merges_free(&m);
     }
+    CHECK(rounds < 100 || (n_seed > 0 && n_mini > 0));
 }
 
 static void test_varied(unsigned rounds) {
@@ -336,6 +356,23 @@ static void test_varied(unsigned rounds) {
         }
         free(json);
     }
+}
+
+/* Each pattern that has a name, with bytes and a few words. */
+static void test_patterns(unsigned rounds) {
+    size_t n, n_patterns = 0;
+    char *ranks = fixture_ranks(&n);
+    for (const char *pattern; (pattern = dstok__pattern_name_at(n_patterns)) != NULL; n_patterns++) {
+        dstok_load_options o = DSTOK_LOAD_OPTIONS_INIT;
+        dstok_tokenizer *tok = NULL;
+        o.pattern = name = pattern;
+        CHECK_EQ(dstok_tokenizer_load_memory(ranks, n, NULL, 0, &o, &tok, NULL), DSTOK_OK);
+        if (tok == NULL) continue;
+        test_vocabulary(tok, rounds, MAX_TEXT - 100, true);
+        dstok_tokenizer_free(tok);
+    }
+    CHECK(n_patterns > 8);
+    free(ranks);
 }
 
 static void test_file(const char *path, unsigned rounds) {
@@ -470,6 +507,54 @@ static void test_long(size_t mib) {
     dstok_tokenizer_free(tok);
 }
 
+/* ---- how much memory: the figures of <dstok/stream.h> ---- */
+
+/* Feeds of 64 KB until the stream fails or has n bytes. Bytes of memory at most, those of the tokenizer not
+ * counted. */
+static size_t most_memory(const fixture *f, const uint8_t *text, size_t n, dstok_status want) {
+    t_heap heap = {0};
+    dstok_alloc al = t_heap_alloc(&heap);
+    dstok_load_options load = DSTOK_LOAD_OPTIONS_INIT;
+    dstok_tokenizer *tok = NULL;
+    dstok_stream *s = NULL;
+    dstok_tokens t;
+    load.alloc = &al;
+    if (f != NULL || dstok_tokenizer_load_default(&load, &tok, NULL) != DSTOK_OK)
+        tok = fixture_load(f != NULL ? f : &fixture_words, &al);
+    size_t before = heap.live_bytes;
+    heap.peak_bytes = before;
+    dstok_status status = dstok_stream_new(tok, NULL, NULL, &s, NULL);
+    for (size_t i = 0; i < n && status == DSTOK_OK; i += 65536)
+        status = dstok_stream_feed(s, text + i, n - i < 65536 ? n - i : 65536, &t, NULL);
+    if (status == DSTOK_OK) status = dstok_stream_finish(s, &t, NULL);
+    CHECK_EQ(status, want);
+    size_t most = heap.peak_bytes - before;
+    dstok_stream_free(s);
+    dstok_tokenizer_free(tok);
+    return most;
+}
+
+static void test_figures(void) {
+    size_t n = (size_t)8 << 20, k;
+    uint8_t *text = malloc(n);
+    if (text == NULL) exit(1);
+    for (size_t i = 0; i < n; i++) text[i] = (uint8_t)(t_below(&rng, 6) == 0 ? ' ' : 'a' + t_below(&rng, 26));
+    k = most_memory(NULL, text, n, DSTOK_OK);
+    printf("words: at most %.1f MB\n", (double)k / 1e6);
+    CHECK(k < 20000000);
+    fixture f = fixture_words; /* all is kept, each byte changes, and all of it is one pretoken */
+    f.normalizer = "{\"type\":\"Lowercase\"}";
+    f.pre_tokenizer = "{\"type\":\"Sequence\",\"pretokenizers\":[" SPLIT("(?<=a)b", "Isolated") "," LEVEL(
+        "false", "false") "]}";
+    memset(text, 'H', n);
+    for (int i = 0; i < 2; i++) { /* up to what may be kept; and beyond */
+        k = most_memory(&f, text, DSTOK_STREAM_HELD - (i == 0), i == 0 ? DSTOK_OK : DSTOK_E_LIMIT);
+        printf("a megabyte that is kept: at most %.1f MB\n", (double)k / 1e6);
+        CHECK(k < 256000000);
+    }
+    free(text);
+}
+
 /* ---- memory that is refused ---- */
 
 static dstok_status stream_with(const dstok_alloc *al, const fixture *f, const uint8_t *text, size_t n,
@@ -570,8 +655,10 @@ int main(int argc, char **argv) {
     if (argc <= 3) {
         test_misuse();
         test_memory();
+        test_figures();
         test_made(rounds);
         test_varied(rounds);
+        test_patterns(rounds / 4);
         test_file("", rounds);
         test_shared(rounds / 8);
         test_tiny(rounds / 4);

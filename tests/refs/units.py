@@ -46,6 +46,7 @@ def load():
         getattr(lib, name).argtypes = [data, size, ctypes.POINTER(Span), size, number]
     lib.dstok_places.argtypes = [data, size, ctypes.POINTER(ctypes.c_uint64), size, number, ctypes.POINTER(Place)]
     lib.dstok_places_to_bytes.argtypes = [data, size, ctypes.POINTER(Place), size, number, ctypes.POINTER(ctypes.c_uint64)]
+    lib.dstok_break_last.argtypes = [data, size, ctypes.c_uint64, ctypes.c_uint64, number, ctypes.POINTER(ctypes.c_uint64)]
     lib.dstok_breaks.argtypes = [data, size, number, ctypes.POINTER(Span), size, ctypes.POINTER(size)]
     return lib
 
@@ -90,6 +91,11 @@ def check_spans(lib, text, chars, unit, rng):
     check([(s.begin, s.end) for s in spans] == [(before[i], before[k]) for i, k in pairs], f"unit {unit}", text)
     check(lib.dstok_spans_to_bytes(text, len(text), spans, len(pairs), unit) == 0, "status back", text)
     check([(s.begin, s.end) for s in spans] == [(starts[i], starts[k]) for i, k in pairs], f"unit {unit} back", text)
+    pairs = [i for i in range(len(chars)) if units_of(chars[i][1], unit) == 2]  # their halves stand for the whole
+    halves = [Span(before[i] + half, before[i] + half + 1) for i in pairs for half in (0, 1)]
+    spans = (Span * len(halves))(*halves)
+    check(lib.dstok_spans_to_bytes(text, len(text), spans, len(spans), unit) == 0, "status of halves", text)
+    check([(s.begin, s.end) for s in spans] == [(starts[i], starts[i + 1]) for i in pairs for _ in "12"], "halves", text)
 
 
 def check_places(lib, text, chars, unit):
@@ -116,11 +122,16 @@ def check_graphemes(lib, text, chars, regex):
     starts = [at for at, _ in chars]
     want = [starts[m.start()] for m in regex.finditer(r"\X", "".join(c for _, c in chars))]
     check([s.begin for s in spans[:n.value]] == want, "graphemes", text)
+    begins, cut = set(want), ctypes.c_uint64()
+    for at in range(len(text)):
+        last = at if at in begins else last
+        lib.dstok_break_last(text, len(text), 0, at, GRAPHEME, ctypes.byref(cut))
+        check(cut.value == last, f"the last grapheme before byte {at}", text)
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("--texts", type=int, default=1000)
+    p.add_argument("--texts", type=int, default=500)
     p.add_argument("--seed", type=int, default=1)
     a = p.parse_args()
     lib, rng = load(), random.Random(a.seed)

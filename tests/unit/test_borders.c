@@ -63,6 +63,8 @@ static void alphabets(void) {
         {"नदी धीरे बढ़ी।| नगर सोता रहा।", SURE},
         {"ارتفع النهر ببطء.| نامت المدينة.", SURE},
         {"강물이 천천히 불어났다.| 마을은 잠들었다.", SURE},
+        {"See https://example.org/find?|query=1 for more.", NONE},
+        {"What now?|Nobody knows.", DOUBTFUL},
         {"I met Mr.| Smith there.", DOUBTFUL},
         {"It was J.| Smith who came.", DOUBTFUL},
         {"We met at 5 a.m.| Then we left.", DOUBTFUL},

@@ -20,7 +20,8 @@ typedef struct dstok__hf_walk {
     size_t byte; /* in the pretoken, counted from its begin */
 } dstok__hf_walk;
 
-/* Where the last pretokens begin in the source, and what was there before each. */
+/* Where the last pretokens begin in the source, and what was there before each. at is 0 where that is no place
+ * of the source, but for the first one. */
 #define DSTOK__BEGINS 64u
 typedef struct dstok__begin {
     uint64_t at, covered;

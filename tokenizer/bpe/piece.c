@@ -114,15 +114,26 @@ dstok_status dstok__job_unknown(job *j, size_t begin, size_t end) {
 
 /* ---- pretokens ---- */
 
-/* Notes that a pretoken begins at norm[at], unless that is inside of a changed character. */
+/* Notes that a pretoken begins at norm[at]. */
 static void note_begin(job *j, size_t at) {
     dstok__begins *b = j->part.begins;
+    b->rows[b->n++ % DSTOK__BEGINS] = (dstok__begin){at, j->covered, j->enc->out.n, j->enc->report};
+}
+
+/* Its place in the source; 0 where it is inside of a changed character. */
+static uint64_t place_of_begin(const job *j, size_t at) {
     dstok_span s = {at, at};
-    if (j->is_edited && is_inside_edit(j, at, &s)) return;
+    if (j->is_edited && is_inside_edit(j, at, &s)) return 0;
     if (j->is_edited) s = dstok__map_range_at(j->edits.n, at, at);
     uint64_t place = s.begin + j->base;
-    if (j->is_replaced) place = dstok__map_range_at(&j->enc->valid, (size_t)place, (size_t)place).begin;
-    b->rows[b->n++ % DSTOK__BEGINS] = (dstok__begin){place, j->covered, j->enc->out.n, j->enc->report};
+    return j->is_replaced ? dstok__map_range_at(&j->enc->valid, (size_t)place, (size_t)place).begin : place;
+}
+
+/* The rows that are left get their places in the source: to look for each one's at once takes long. */
+static void place_begins(const job *j) {
+    dstok__begins *b = j->part.begins;
+    for (size_t i = 0; i < b->n && i < DSTOK__BEGINS; i++)
+        b->rows[i].at = place_of_begin(j, (size_t)b->rows[i].at);
 }
 
 /* A dstok__piece_fn. */
@@ -208,6 +219,7 @@ static dstok_status encode_open(job *j, size_t begin, size_t end, bool no_prefix
                           begin < j->n_first ? j->n_first - begin : 0, no_prefix, encode_pretoken, j, j->err);
     size_t at = dstok__pretok_scratch_open(j->enc->scratch, false);
     if (status == DSTOK_OK) note_begin(j, begin + at);
+    place_begins(j);
     return status;
 }
 

@@ -2,41 +2,28 @@
 /* Tokens made visible on a terminal. */
 #include "pieces.h"
 
+#include "widths.h"
+
 #include <string.h>
 
-struct range {
-    uint32_t first, last;
-};
-
+/* The ranges are in order. */
 static int is_in(const struct range *r, size_t n, uint32_t c) {
-    size_t i;
+    size_t low = 0, high = n;
 
-    for (i = 0; i < n; i++)
-        if (c >= r[i].first && c <= r[i].last) return 1;
-    return 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (c > r[middle].last)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n && c >= r[low].first;
 }
 
-/* Two columns on most terminals. A rough table: only the look of a column depends on it. */
-static int is_wide(uint32_t c) {
-    static const struct range wide[] = {
-        {0x1100, 0x115F}, {0x2E80, 0x303E},   {0x3041, 0x33FF},   {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},
-        {0xA000, 0xA4CF}, {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},
-        {0xFFE0, 0xFFE6}, {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1FAFF}, {0x20000, 0x3FFFD},
-    };
-
-    return is_in(wide, sizeof wide / sizeof *wide, c);
-}
-
-/* Marks that stand on the character before them. */
-static int is_mark(uint32_t c) {
-    static const struct range marks[] = {
-        {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x064B, 0x065F},
-        {0x0900, 0x0902}, {0x093C, 0x093C}, {0x0941, 0x0948}, {0x094D, 0x094D},
-        {0x0E31, 0x0E31}, {0x0E34, 0x0E3A}, {0x0E47, 0x0E4E}, {0x1AB0, 0x1AFF},
-        {0x1DC0, 0x1DFF}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F},
-    };
-
-    return is_in(marks, sizeof marks / sizeof *marks, c);
+static size_t width_of(uint32_t c) {
+    if (is_in(flat, sizeof flat / sizeof *flat, c)) return 0;
+    return is_in(wide, sizeof wide / sizeof *wide, c) ? 2 : 1;
 }
 
 /* Characters that would be invisible or move the cursor or the writing direction. */
@@ -78,7 +65,7 @@ static size_t put_character(struct cli_buf *out, const unsigned char *p, size_t 
     if (c == '\t') return put_sign(out, "\u2192");
     if (is_hidden(c)) return put_hidden(out, c);
     cli_buf_add(out, p, k);
-    return is_mark(c) ? 0 : is_wide(c) ? 2 : 1;
+    return width_of(c);
 }
 
 size_t cli_piece(struct cli_buf *out, const void *bytes, size_t n, int plain_blank) {
