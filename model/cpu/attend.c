@@ -242,6 +242,16 @@ static void page_row(const attend_job *j, size_t kv_head, size_t row, size_t lan
     }
 }
 
+/* A page that comes next is asked for while this one is worked on. */
+static void fetch_page(const dsx__attention *a, uint64_t page, size_t head) {
+    const char *keys = (const char *)keys_of(a, page, head), *values = (const char *)values_of(a, page, head);
+
+    for (size_t i = 0; i < (size_t)a->shape->key_dim * DSX__PAGE * 4; i += 64)
+        __builtin_prefetch(keys + i, 0, 2);
+    for (size_t i = 0; i < (size_t)a->shape->value_dim * DSX__PAGE * 4; i += 64)
+        __builtin_prefetch(values + i, 0, 2);
+}
+
 static void attend_few(const attend_job *j, size_t kv_head, size_t row, size_t n) {
     uint64_t end = position_of(j, row + n - 1) / DSX__PAGE + 1;
     dsx__lanes l;
@@ -249,6 +259,7 @@ static void attend_few(const attend_job *j, size_t kv_head, size_t row, size_t n
     begin_lanes(j, kv_head, row, n, &l);
     for (uint64_t page = first_seen(j, position_of(j, row)) / DSX__PAGE; page < end; page++) {
         set_lanes(j, row, n, page * DSX__PAGE, &l);
+        if (page + 1 < end && !is_packed(j->a, page + 1)) fetch_page(j->a, page + 1, kv_head);
         for (size_t i = 0; i < n; i++)
             if (sees(j, row + i, 1, page * DSX__PAGE)) page_row(j, kv_head, row + i, i, page, &l);
     }
@@ -291,16 +302,6 @@ static void page_lanes(const attend_job *j, size_t kv_head, size_t row, size_t n
         j->k->multiply(n, some, depth_of(j, row + n - 1, page * DSX__PAGE), scores, DSX__LANES, v, stride, c,
                        false);
     }
-}
-
-/* A page that comes next is asked for while this one is worked on. */
-static void fetch_page(const dsx__attention *a, uint64_t page, size_t head) {
-    const char *keys = (const char *)keys_of(a, page, head), *values = (const char *)values_of(a, page, head);
-
-    for (size_t i = 0; i < (size_t)a->shape->key_dim * DSX__PAGE * 4; i += 64)
-        __builtin_prefetch(keys + i, 0, 2);
-    for (size_t i = 0; i < (size_t)a->shape->value_dim * DSX__PAGE * 4; i += 64)
-        __builtin_prefetch(values + i, 0, 2);
 }
 
 /* Up to TURNS * DSX__LANES rows. */
@@ -349,7 +350,7 @@ static size_t choose_step(const dsx__cpu *cpu, const attend_job *j) {
            turns = MOST_TURN / (key_dim * DSX__LANES);
 
     if (j->rows > FEW && turns > 0) return (turns < TURNS ? turns : TURNS) * DSX__LANES;
-    if (kv_heads >= 4 * dsx__workers_count(cpu->workers)) return least(j->rows, FEW);
+    if (kv_heads >= dsx__workers_count(cpu->workers)) return least(j->rows, FEW); /* a page is read once */
     return 1;
 }
 
