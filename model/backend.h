@@ -28,7 +28,6 @@ typedef struct dsx__backend_options {
     int simd;         /* DSX_SIMD_*, a cap */
     dsx__keep keep;
     uint32_t group;        /* of quantised weights: 32, 64, 128 */
-    bool int8_activations; /* W8A8, W4A8: each row of the input is rounded to int8 before a linear map */
 } dsx__backend_options;
 
 /* Keys and values of a session: pages of DSX__PAGE tokens, all layers in one page. For layer l a page has,

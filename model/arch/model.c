@@ -31,8 +31,7 @@ dsx__backend_options dsx__backend_options_of(const dsx_model_options *o) {
     return (dsx__backend_options){.n_threads = o->n_threads,
                                   .simd = o->simd,
                                   .keep = (dsx__keep)o->weights,
-                                  .group = o->group ? o->group : 64,
-                                  .int8_activations = o->int8_activations != 0};
+                                  .group = o->group ? o->group : 64};
 }
 
 size_t dsx__kv_layer_reals(const dsx__kv_shape *s) {

@@ -33,6 +33,7 @@ struct dsx__matrix {
     dsx__part part; /* as in the file: embeddings are read from there */
     float *vector;  /* of one row: its numbers; else NULL */
     uint64_t rows, columns;
+    bool is_rounded; /* to W8 or W4, when it was loaded */
     dsx__form form;
     dsx__scales scales;
     uint32_t group;     /* columns that share scales, a multiple of 16 */

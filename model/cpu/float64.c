@@ -3,7 +3,9 @@
  * definition of what each entry of dsx__backend_ops does; it is slow. */
 #include "backend.h"
 
+#include "base.h"
 #include "quant/kv.h"
+#include "quant/rounding.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,14 +21,16 @@ struct dsx__matrix {
 };
 
 static dstok_status f64_open(const dsx__backend_options *options, void **be, dstok_error *err) {
-    (void)options;
-    (void)err;
-    *be = NULL;
+    dsx__backend_options *o = malloc(sizeof *o);
+
+    if (o == NULL) return dsx__no_memory(err);
+    *o = *options;
+    *be = o;
     return DSTOK_OK;
 }
 
 static void f64_close(void *be) {
-    (void)be;
+    free(be);
 }
 
 static dsx__real *f64_alloc(void *be, size_t n) {
@@ -56,19 +60,38 @@ static void f64_write(void *be, dsx__real *p, size_t n, const double *in) {
 
 /* ---- weights */
 
+/* A row as W8, W4 or FP8 would keep it. */
+static void round_row(const dsx__backend_options *o, float *w, uint64_t n) {
+    float most = 0;
+
+    for (uint64_t k = 0; k < n; k++) most = fmaxf(most, fabsf(w[k]));
+    for (uint64_t k = 0; k < n && o->keep == DSX__KEEP_FP8 && most > 0; k++)
+        w[k] = dsx__from_fp8(dsx__to_fp8(w[k] / (most / 448))) * (most / 448);
+    for (uint64_t k = 0; k < n && o->keep != DSX__KEEP_FP8; k += o->group) {
+        uint32_t some = n - k < o->group ? (uint32_t)(n - k) : o->group;
+        int8_t q[128];
+        float d, m;
+
+        (o->keep == DSX__KEEP_W8 ? dsx__group_w8 : dsx__group_w4)(w + k, some, q, &d, &m);
+        for (uint32_t i = 0; i < some; i++) w[k + i] = fmaf(d, (float)q[i], m);
+    }
+}
+
 static dstok_status f64_load(void *be, const dsx__part *part, bool quantise, dsx__matrix **out,
                              dstok_error *err) {
+    const dsx__backend_options *o = be;
     uint64_t row_bytes = dsx__row_bytes(part->format, part->columns), n = part->rows * part->columns;
     dsx__matrix *m = n < SIZE_MAX / 8 ? malloc(sizeof *m + (size_t)n * sizeof *m->w) : NULL;
 
-    (void)be;
-    (void)quantise;
-    (void)err;
-    if (m == NULL) return DSTOK_E_NOMEM;
+    if (m == NULL) return dsx__no_memory(err);
     m->rows = part->rows;
     m->columns = part->columns;
-    for (uint64_t i = 0; i < m->rows; i++)
-        dsx__to_float(part->format, part->data + i * row_bytes, m->columns, m->w + i * m->columns);
+    for (uint64_t i = 0; i < m->rows; i++) {
+        float *row = m->w + i * m->columns;
+
+        dsx__to_float(part->format, part->data + i * row_bytes, m->columns, row);
+        if (quantise && o->keep >= DSX__KEEP_W8) round_row(o, row, m->columns);
+    }
     *out = m;
     return DSTOK_OK;
 }

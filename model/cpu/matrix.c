@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "quant/blocks.h"
+#include "quant/rounding.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,14 @@ static void choose_blocks(dsx__matrix *m) {
         m->scales = min ? DSX__SCALE_FLOAT_MIN : DSX__SCALE_FLOAT;
     else
         m->scales = info->has_min ? DSX__SCALE_HALF_MIN : four ? DSX__SCALE_HALF_8 : DSX__SCALE_HALF;
+}
+
+/* W8 and W4: rounded here, in groups of the option's size. */
+static void choose_rounded(dsx__matrix *m, const dsx__backend_options *options) {
+    m->is_rounded = true;
+    m->form = options->keep == DSX__KEEP_W8 ? DSX__PACK_8 : DSX__PACK_4;
+    m->scales = options->keep == DSX__KEEP_W8 ? DSX__SCALE_HALF : DSX__SCALE_FLOAT_MIN;
+    m->group = options->group;
 }
 
 static void put_number(const dsx__matrix *m, uint8_t *panel, uint64_t column, size_t lane, int q) {
@@ -109,6 +118,40 @@ static void pack_plain(const dsx__matrix *m, size_t panel, size_t lane, const ui
     }
 }
 
+/* One group of n columns from column `at` on. */
+static void pack_group(const dsx__matrix *m, size_t panel, size_t lane, uint64_t at, const float *w,
+                       uint32_t n) {
+    uint8_t *scales = m->all_scales + (panel * m->n_groups + (size_t)(at / m->group)) * m->scale_bytes;
+    bool eight = m->form == DSX__PACK_8;
+    int8_t q[DSX__MAX_BLOCK];
+    float d, min;
+
+    (eight ? dsx__group_w8 : dsx__group_w4)(w, n, q, &d, &min);
+    for (uint32_t i = 0; i < n; i++) put_number(m, m->packed + panel * m->panel_bytes, at + i, lane, q[i]);
+    if (eight) {
+        uint16_t half = dsx__to_half(d); /* exact */
+
+        memcpy(scales + 2 * lane, &half, 2);
+    } else {
+        memcpy(scales + 4 * lane, &d, 4);
+        memcpy(scales + 4 * (DSX__PANEL + lane), &min, 4);
+    }
+}
+
+static void pack_rounded(const dsx__matrix *m, size_t panel, size_t lane, const uint8_t *data) {
+    uint32_t block = dsx__formats[m->part.format].block, step = m->group > block ? m->group : block;
+    float w[DSX__MAX_BLOCK];
+
+    for (uint64_t at = 0; at < m->columns; at += step) {
+        uint32_t n = m->columns - at < step ? (uint32_t)(m->columns - at) : step;
+
+        dsx__to_float(m->part.format, data, n, w);
+        data += dsx__row_bytes(m->part.format, n);
+        for (uint32_t i = 0; i < n; i += m->group)
+            pack_group(m, panel, lane, at + i, w + i, n - i < m->group ? n - i : m->group);
+    }
+}
+
 static void pack_panel(void *arg, size_t panel) {
     const dsx__matrix *m = arg;
     uint64_t row_bytes = dsx__row_bytes(m->part.format, m->columns);
@@ -116,7 +159,9 @@ static void pack_panel(void *arg, size_t panel) {
     for (size_t lane = 0; lane < DSX__PANEL && panel * DSX__PANEL + lane < m->rows; lane++) {
         const uint8_t *data = m->part.data + (panel * DSX__PANEL + lane) * row_bytes;
 
-        if (m->scales == DSX__SCALE_NONE)
+        if (m->is_rounded)
+            pack_rounded(m, panel, lane, data);
+        else if (m->scales == DSX__SCALE_NONE)
             pack_plain(m, panel, lane, data);
         else
             pack_blocks(m, panel, lane, data);
@@ -124,13 +169,16 @@ static void pack_panel(void *arg, size_t panel) {
 }
 
 /* Form and sizes, without memory. */
-static void lay_out(dsx__matrix *m, const dsx__part *part, const dsx__backend_options *options) {
+static void lay_out(dsx__matrix *m, const dsx__part *part, bool quantise,
+                    const dsx__backend_options *options) {
     uint64_t columns = (part->columns + 31) / 32 * 32;
 
     m->part = *part;
     m->rows = part->rows;
     m->columns = part->columns;
-    if (dsx__blocks[part->format].group == 0 || options->keep == DSX__KEEP_F32)
+    if (quantise && (options->keep == DSX__KEEP_W8 || options->keep == DSX__KEEP_W4))
+        choose_rounded(m, options);
+    else if (dsx__blocks[part->format].group == 0 || options->keep == DSX__KEEP_F32)
         choose_plain(m, options->keep == DSX__KEEP_F32);
     else
         choose_blocks(m);
@@ -152,9 +200,8 @@ dstok_status dsx__cpu_load(void *be, const dsx__part *part, bool quantise, dsx__
     dsx__cpu *cpu = be;
     dsx__matrix *m = calloc(1, sizeof *m);
 
-    (void)quantise;
     if (m == NULL) return dsx__no_memory(err);
-    lay_out(m, part, &cpu->options);
+    lay_out(m, part, quantise, &cpu->options);
     if (!take_memory(m)) {
         dsx__cpu_unload(be, m);
         return dsx__no_memory(err);
@@ -182,7 +229,6 @@ uint64_t dsx__cpu_bytes(const dsx__matrix *m) {
 uint64_t dsx__cpu_plan(const dsx__backend_options *options, const dsx__part *part, bool quantise) {
     dsx__matrix m = {0};
 
-    (void)quantise;
-    lay_out(&m, part, options);
+    lay_out(&m, part, quantise, options);
     return dsx__cpu_bytes(&m);
 }

@@ -352,13 +352,14 @@ class Texts(Dsexplain):
         """Other numbers, but near: a way that nothing listens to would give the same."""
         exact = self.json("ppl", "-", "--backend", "float64", stdin=self.TEXT)["nll"]
         seen = {exact}
-        for way, far in ((["--weights", "f32"], 1e-3), (["--kv", "int8", "--kv-recent", "64"], 5)):
+        for way, far in ((["--weights", "f32"], 1e-3), (["--weights", "w8"], 1), (["--weights", "w4"], 9), (["--kv", "int8", "--kv-recent", "64"], 5)):
             nll = self.json("ppl", "-", *way, stdin=self.TEXT * 3 if "--kv" in way else self.TEXT)["nll"]
             if "--kv" in way:
                 nll -= self.json("ppl", "-", stdin=self.TEXT * 3)["nll"] - exact
             self.assertLess(abs(nll - exact), far, way)
             self.assertNotIn(nll, seen, way)
             seen.add(nll)
+        self.fails(2, "weights as FP8: only the float64 backend", "ppl", self.model, "-", "--weights", "fp8", stdin="ab")
         for way in (["-j", 1], ["-j", 3], ["--chunk", "5"]):
             self.assertEqual(self.json("ppl", "-", *way, stdin=self.TEXT), self.json("ppl", "-", stdin=self.TEXT), way)
 
@@ -368,7 +369,7 @@ class Plan(Dsexplain):
         plan = self.json("plan", "--context", "2K", "--max-memory", "1M")
         self.assertEqual((plan["context"], plan["limit_bytes"], plan["gpus"]), (2048, 1 << 20, []))
         self.assertEqual([(row["weights"], row["kv"]) for row in plan["cpu"]],
-                         [(w, k) for w in ("file", "f32", "w8", "w4", "fp8") for k in ("float", "int8")])
+                         [(w, k) for w in ("file", "f32", "w8", "w4") for k in ("float", "int8")])
         for row in plan["cpu"]:
             self.assertEqual(row["total_bytes"], row["weight_bytes"] + row["kv_bytes"] + row["work_bytes"])
             self.assertEqual(row["fits"], row["total_bytes"] <= 1 << 20)

@@ -307,6 +307,46 @@ static void sampling(void) {
     CHECK(seen[3] == 0 && seen[0] > 60 && seen[0] < 250 && seen[4] > 0 && seen[1] > 700);
 }
 
+/* Weights of few bits: both backends round them alike, W8 less than W4, and FP8 is refused where it is not
+ * known. */
+static void few_bits_of_weights(void) {
+    const dsx_backend *backends[2] = {dsx_backend_float64(), dsx_backend_cpu()};
+    double lp[2][3][N], logits[VOCAB], off[3] = {0, 0, 0};
+
+    for (int b = 0; b < 2; b++)
+        for (int w = 0; w < 3; w++) {
+            dsx_model_options o = DSX_MODEL_OPTIONS_INIT;
+            dsx_model *m = NULL;
+
+            o.backend = backends[b];
+            o.weights = w == 0 ? DSX_WEIGHTS_FILE : w == 1 ? DSX_WEIGHTS_W8 : DSX_WEIGHTS_W4;
+            o.group = 32;
+            CHECK_EQ(dsx_model_open(path, &o, &m, NULL), DSTOK_OK);
+            if (m == NULL) return;
+            score(m, 128, 0, N, lp[b][w], logits);
+            dsx_model_free(m);
+        }
+    for (int w = 0; w < 3; w++)
+        for (int i = 1; i < N; i++) {
+            CHECK(fabs(lp[0][w][i] - lp[1][w][i]) < 2e-4);
+            off[w] += fabs(lp[1][w][i] - lp[1][0][i]);
+        }
+    CHECK(off[0] == 0 && off[1] > 0.01 && off[2] > 5 * off[1]);
+}
+
+static void what_is_not_known(void) {
+    dsx_model_options o = DSX_MODEL_OPTIONS_INIT;
+    dsx_model *m = NULL;
+    dstok_error err = {0};
+
+    o.weights = DSX_WEIGHTS_FP8;
+    CHECK_EQ(dsx_model_open(path, &o, &m, &err), DSTOK_E_UNSUPPORTED);
+    CHECK(strstr(err.text, "FP8") != NULL);
+    o.backend = dsx_backend_float64();
+    CHECK_EQ(dsx_model_open(path, &o, &m, &err), DSTOK_OK);
+    dsx_model_free(m);
+}
+
 int main(void) {
     const dsx_backend *backends[2] = {dsx_backend_float64(), dsx_backend_cpu()};
 
@@ -322,6 +362,8 @@ int main(void) {
         rows(backends[i]);
         limits(backends[i]);
     }
+    few_bits_of_weights();
+    what_is_not_known();
     sampling();
     (void)remove(path);
     (void)remove(folder);

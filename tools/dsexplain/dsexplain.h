@@ -35,7 +35,7 @@ struct ex_config {
     /* the model */
     const char *vocab;
     uint64_t threads, group, max_memory;
-    int backend, simd, weights, int8;
+    int backend, simd, weights;
     /* the session; 0: not given */
     uint64_t chunk, context, kv_recent;
     int kv;

@@ -93,7 +93,6 @@ dsx_model_options ex_model_options(const struct ex_config *c) {
     o.simd = c->simd;
     o.weights = c->weights;
     o.group = (uint32_t)c->group;
-    o.int8_activations = c->int8;
     o.max_bytes = c->max_memory;
     return o;
 }

@@ -120,7 +120,6 @@ static const struct cli_option options[] = {
      "weights in memory: as in the file, as float, or rounded to 8 or 4 bits (default file)", NULL},
     {"group", 0, EX_MODELS, NUMBER, AT(group), "N",
      "weights that share a scale with w8 and w4: 32, 64 or 128 (default 64)", NULL},
-    {"int8", 0, EX_MODELS, FLAG, AT(int8), NULL, "round the inputs of matrices to 8 bits", NULL},
     {"kv", 0, EX_READS | EX_PLAN, CHOICE, AT(kv), "float|int8|int4",
      "keys and values of what was read: as numbers, or far ones rounded (default float)", NULL},
     {"kv-recent", 0, EX_READS | EX_PLAN, NUMBER, AT(kv_recent), "N",

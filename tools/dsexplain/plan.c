@@ -104,7 +104,7 @@ static int plan_here(const struct ex_config *c, const char *path, struct cli_buf
     struct row row;
     int rc = 0, n = 0;
 
-    for (row.weights = 0; row.weights <= DSX_WEIGHTS_FP8 && rc == 0; row.weights++) {
+    for (row.weights = 0; row.weights < DSX_WEIGHTS_FP8 && rc == 0; row.weights++) {
         if (cli_args_has(&c->args, "weights") && row.weights != c->weights) continue;
         for (row.kv = 0; row.kv <= DSX_KV_INT4 && rc == 0; row.kv++) {
             if (cli_args_has(&c->args, "kv") ? row.kv != c->kv : row.kv == DSX_KV_INT4) continue;

@@ -27,7 +27,7 @@ enum {
     DSX_WEIGHTS_F32 = 1,  /**< as float */
     DSX_WEIGHTS_W8 = 2,   /**< int8, in groups */
     DSX_WEIGHTS_W4 = 3,   /**< 4 bits, in groups */
-    DSX_WEIGHTS_FP8 = 4   /**< E4M3, a scale for each row */
+    DSX_WEIGHTS_FP8 = 4   /**< E4M3, a scale for each row; of dsx_backend_float64 alone in this version */
 };
 
 /** Instructions a backend may use at most. */
@@ -39,7 +39,6 @@ enum { DSX_SIMD_AUTO = 0, DSX_SIMD_SCALAR = 1, DSX_SIMD_AVX2 = 2, DSX_SIMD_AVX51
  *  simd       DSX_SIMD_*
  *  weights    DSX_WEIGHTS_*
  *  group      of W8 and W4: 32, 64 or 128; 0: 64
- *  int8_activations  non-zero: inputs of linear maps are rounded to int8, row by row
  *  max_bytes  refuse to take more memory than that; 0: no limit
  *  alibi      slope of a linear bias by distance on top of the model's positions; 0: none (experimental) */
 typedef struct dsx_model_options {
@@ -49,12 +48,11 @@ typedef struct dsx_model_options {
     int simd;
     int weights;
     uint32_t group;
-    int int8_activations;
     uint64_t max_bytes;
     double alibi;
 } dsx_model_options;
 #define DSX_MODEL_OPTIONS_INIT                                                                               \
-    { sizeof(dsx_model_options), NULL, 0, 0, 0, 0, 0, 0, 0.0 }
+    { sizeof(dsx_model_options), NULL, 0, 0, 0, 0, 0, 0.0 }
 
 /** Open a checkpoint: a folder with config.json and .safetensors files, a .safetensors file in such a folder,
  *  a .gguf file, or a .bin file of llama2.c.
