@@ -92,8 +92,11 @@ void dsx__workers_run(dsx__workers *w, size_t n, task_function *task, void *arg)
         for (size_t i = 0; i < n; i++) task(arg, i);
         return;
     }
-    uint64_t job = ((atomic_load(&w->state) >> 32) + 1) << 32;
+    uint64_t closed = ((atomic_load(&w->state) >> 32) + 1) << 32, job = closed + ((uint64_t)1 << 32);
 
+    /* A number without tasks comes between two jobs: who still looks at the job before cannot take a task
+     * of it while the words below change. */
+    atomic_store(&w->state, closed | UINT32_MAX);
     atomic_store(&w->task, task);
     atomic_store(&w->arg, arg);
     atomic_store(&w->n_tasks, (uint32_t)n);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The float backend: near the plain definition in double, and the same bits from every instruction set,
  * with any number of threads, and whether rows come together or one by one. */
+#include "cpu/cpu.h"
 #include "backend.h"
 #include "quant/blocks.h"
 #include "quant/kv.h"
@@ -9,6 +10,7 @@
 #include <dsx/model.h>
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 typedef struct machine {
@@ -382,7 +384,45 @@ static void test_attend(void) {
     check_attend(2, 2, 8, 8, 5, 0, 0, 0, false);
 }
 
+/* ---- threads: every task of every job runs once, however short jobs are and however late a thread comes */
+
+enum { JOB_TASKS = 24 };
+
+typedef struct job_log {
+    uint32_t n;
+    _Atomic uint32_t runs[JOB_TASKS]; /* of each task */
+} job_log;
+
+static void note_run(void *arg, size_t i) {
+    job_log *log = arg;
+
+    if (i < log->n)
+        (void)atomic_fetch_add(&log->runs[i], 1);
+    else
+        (void)atomic_fetch_add(&log->runs[0], 1000);
+}
+
+static void test_workers(void) {
+    static job_log
+        logs[2]; /* used in turn: a task that comes late meets the other one, or a count too high */
+    dsx__workers *w = dsx__workers_new(4);
+    uint32_t wrong = 0;
+
+    CHECK(w != NULL);
+    for (uint32_t k = 0; w != NULL && k < 200000; k++) {
+        job_log *log = &logs[k % 2];
+
+        log->n = 2 + t_below(&rng, JOB_TASKS - 1);
+        for (uint32_t i = 0; i < JOB_TASKS; i++) atomic_store(&log->runs[i], 0);
+        dsx__workers_run(w, log->n, note_run, log);
+        for (uint32_t i = 0; i < log->n; i++) wrong += atomic_load(&log->runs[i]) != 1;
+    }
+    CHECK_EQ(wrong, 0);
+    dsx__workers_free(w);
+}
+
 int main(void) {
+    test_workers();
     plain = open_machine(&dsx__backend_float64, 0, 1, false);
     for (size_t i = 0; i < N_MACHINES; i++)
         machines[i] = open_machine(&dsx__backend_cpu, DSX_SIMD_SCALAR + (int)(i % 3), 1 + i % 4, i >= 3);
