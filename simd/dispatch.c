@@ -3,10 +3,11 @@
 #include "tiers.h"
 
 static const dstok__simd scalar = {
-    DSTOK__TIER_SCALAR, "scalar",         dstok__utf8_check,  dstok__classify,   dstok__find_byte,
-    dstok__positions,   dstok__nfc_leads, dstok__json_tokens, dstok__json_copy,  dstok__find_words,
-    dstok__cut,         dstok__keys,      dstok__hits,        dstok__fill_page,  dstok__count_chars,
-    dstok__line_begins, dstok__sum_lines, dstok__span_units,  dstok__span_bytes, dstok__line_places};
+    DSTOK__TIER_SCALAR, "scalar",          dstok__utf8_check,  dstok__classify,    dstok__find_byte,
+    dstok__positions,   dstok__nfc_leads,  dstok__json_tokens, dstok__json_copy,   dstok__find_words,
+    dstok__least,       dstok__byte_ranks, dstok__cut,         dstok__keys,        dstok__hits,
+    dstok__absent,      dstok__fill_page,  dstok__count_chars, dstok__line_begins, dstok__sum_lines,
+    dstok__span_units,  dstok__span_bytes, dstok__line_places};
 
 #if DSTOK__HAVE_X86
 /* What the compiler's runtime found out before main(): the CPU's features as far as the system keeps their registers.

@@ -88,21 +88,37 @@ typedef struct dstok__simd {
      * line have it, but for words of all ones. */
     void (*find_words)(const uint64_t *const *lines, const uint64_t *keys, size_t n, uint64_t *out);
 
+    /* out[i] = the least of the 32 numbers at rows[i]. */
+    void (*least)(const int32_t *const *rows, size_t n, int32_t *out);
+
+    /* The pairs of the bytes text[0, n), 1 <= n <= 30; 16 bytes of text can be read. An entry of pairs, by
+     * first byte << 8 | second byte, is a rank << 5 and flags, not negative. ranks[i] for 0 < i < n is rank
+     * << 5 | i of the pair that begins with text[i - 1]; else, up to ranks[31], the rank is the highest.
+     * Bit i of what is returned: that pair has flag 4, the pair before it flag 1 and a higher rank, the one
+     * behind it flag 2 and no lower rank. What stands before the first pair and behind the last one has all
+     * flags and the highest rank. */
+    uint32_t (*byte_ranks)(const int32_t *pairs, const uint8_t *text, size_t n, int32_t *ranks);
+
     /* Sets a bit in cuts[0, n), n <= 64, for each place of which asked[0, n) has a bit, where the character
      * that ends there and the one that begins may not join. Around such a place four bytes before it and
      * four from it on can be read. places: room for 64 n + 64 numbers. */
     void (*cut)(const dstok__cuts *c, const uint8_t *text, const uint64_t *asked, size_t n, uint32_t *places,
                 uint64_t *cuts);
 
-    /* The keys of the n pieces that begin at text[places[i]] and end where the next one begins, places[n] being the
-     * end of the last; from the begin of each 16 bytes can be read. slots[i]: where each is looked for first in the
-     * 2^bits slots of `table`, 4 < bits < 60; they are fetched from memory. */
+    /* The keys of the n pieces that begin at text[places[i]] and end where the next one begins, places[n]
+     * being the end of the last; from the begin of each 16 bytes can be read. slots[i]: where each is
+     * looked for first in the 2^bits slots of `table`, 4 < bits < 60; they are fetched from memory. */
     void (*keys)(const uint8_t *text, const uint32_t *places, size_t n, dstok__cached *table, unsigned bits,
                  dstok__key *keys, dstok__cached **slots);
 
-    /* Writes the ids of piece i = 0, 1, ... to *out, which moves behind them, as long as slots[i], or the other slot of
-     * its line, has keys[i]. Returns how many pieces that were; may write up to three numbers more than that. */
+    /* Writes the ids of piece i = 0, 1, ... to *out, which moves behind them, as long as slots[i], or the
+     * other slot of its line, has keys[i]. Returns how many pieces that were; may write up to three numbers
+     * more than that. */
     size_t (*hits)(const dstok__key *keys, dstok__cached *const *slots, size_t n, uint32_t **out);
+
+    /* The numbers of the pieces that hits would end at, in order, to out, which has room for n. Returns how
+     * many. */
+    size_t (*absent)(const dstok__key *keys, dstok__cached *const *slots, size_t n, uint32_t *out);
 
     /* ---- characters and lines (chars.h) ---- Of n blocks of 64 bytes; each reads text[0, 64 n) and
      * nothing else. `before`: the four bytes before them, the first one lowest; 0 at the begin of a text. */
@@ -154,6 +170,9 @@ void dstok__cut(const dstok__cuts *c, const uint8_t *text, const uint64_t *asked
 void dstok__keys(const uint8_t *text, const uint32_t *places, size_t n, dstok__cached *table, unsigned bits,
                  dstok__key *keys, dstok__cached **slots);
 size_t dstok__hits(const dstok__key *keys, dstok__cached *const *slots, size_t n, uint32_t **out);
+size_t dstok__absent(const dstok__key *keys, dstok__cached *const *slots, size_t n, uint32_t *out);
+void dstok__least(const int32_t *const *rows, size_t n, int32_t *out);
+uint32_t dstok__byte_ranks(const int32_t *pairs, const uint8_t *text, size_t n, int32_t *ranks);
 void dstok__fill_page(const uint8_t *text, size_t n, uint32_t before, dstok__page *page, size_t k, int unit);
 void dstok__count_chars(const uint8_t *text, size_t n, uint32_t before, uint64_t count[2]);
 void dstok__line_begins(const uint8_t *text, size_t n, uint32_t before, uint64_t *out);

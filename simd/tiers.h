@@ -56,6 +56,8 @@ DSTOK__CHARS_TIER(avx512);
 DSTOK__CHARS_TIER(neon);
 #undef DSTOK__CHARS_TIER
 
+void dstok__least_avx2(const int32_t *const *rows, size_t n, int32_t *out); /* AVX-512 has nothing faster */
+
 /* utf8_check of a text whose characters up to text[from] are all right, but for the last one, which may go
  * on there. */
 size_t dstok__utf8_check_from(const uint8_t *text, size_t len, size_t from);

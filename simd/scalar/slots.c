@@ -27,3 +27,12 @@ size_t dstok__hits(const dstok__key *keys, dstok__cached *const *slots, size_t n
     *out = at;
     return i;
 }
+
+size_t dstok__absent(const dstok__key *keys, dstok__cached *const *slots, size_t n, uint32_t *out) {
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        out[found] = (uint32_t)i;
+        found += !dstok__key_is(slots[i], keys[i]) && !dstok__key_is(dstok__cache_nth(slots[i], 1), keys[i]);
+    }
+    return found;
+}

@@ -328,6 +328,75 @@ AVX2 static void dstok__find_words_avx2(const uint64_t *const *lines, const uint
     }
 }
 
+/* ---- ranks of pairs ---- */
+
+INLINE __m256i eight_at(const int32_t *p) {
+    return load((const uint8_t *)(const void *)p);
+}
+
+AVX2 void dstok__least_avx2(const int32_t *const *rows, size_t n, int32_t *out) {
+    for (size_t i = 0; i < n; i++) {
+        __m256i eight = _mm256_min_epi32(_mm256_min_epi32(eight_at(rows[i]), eight_at(rows[i] + 8)),
+                                         _mm256_min_epi32(eight_at(rows[i] + 16), eight_at(rows[i] + 24)));
+        __m128i four = _mm_min_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+        four = _mm_min_epi32(four, _mm_shuffle_epi32(four, 0x4E));
+        out[i] = _mm_cvtsi128_si32(_mm_min_epi32(four, _mm_shuffle_epi32(four, 0xB1)));
+    }
+}
+
+/* The pairs of eight bytes and those behind them, as far as `here` goes; else alone. */
+INLINE __m256i eight_pairs(const int32_t *pairs, __m128i first, __m128i second, __m256i alone, __m256i here) {
+    __m256i at =
+        _mm256_or_si256(_mm256_slli_epi32(_mm256_cvtepu8_epi32(first), 8), _mm256_cvtepu8_epi32(second));
+    return _mm256_mask_i32gather_epi32(alone, pairs, at, here, 4);
+}
+
+/* The last number of a before the first seven of b; the last seven of a before the first of b. */
+INLINE __m256i last_before(__m256i a, __m256i b) {
+    return _mm256_alignr_epi8(b, _mm256_permute2x128_si256(a, b, 0x21), 12);
+}
+
+INLINE __m256i first_behind(__m256i a, __m256i b) {
+    return _mm256_alignr_epi8(_mm256_permute2x128_si256(a, b, 0x21), a, 4);
+}
+
+/* Bit i: pair i merges as it is, whatever happens around it. */
+INLINE uint32_t first_of(__m256i before, __m256i pair, __m256i behind) {
+    __m256i rank = _mm256_srli_epi32(pair, 5);
+    __m256i flags =
+        _mm256_and_si256(_mm256_and_si256(_mm256_slli_epi32(before, 31), _mm256_slli_epi32(behind, 30)),
+                         _mm256_slli_epi32(pair, 29));
+    __m256i is_lower = _mm256_cmpgt_epi32(_mm256_srli_epi32(before, 5), rank),
+            is_higher = _mm256_cmpgt_epi32(rank, _mm256_srli_epi32(behind, 5));
+    __m256i all = _mm256_andnot_si256(is_higher, _mm256_and_si256(is_lower, flags));
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(all));
+}
+
+INLINE void put_ranks(int32_t *to, __m256i pairs, __m256i places) {
+    __m256i ranks = _mm256_or_si256(_mm256_andnot_si256(_mm256_set1_epi32(31), pairs), places);
+    _mm256_storeu_si256((__m256i *)(void *)to, ranks);
+}
+
+/* Up to 16 bytes: their 15 pairs are two registers. */
+AVX2 static uint32_t dstok__byte_ranks_avx2(const int32_t *pairs, const uint8_t *text, size_t n,
+                                            int32_t *ranks) {
+    const __m256i alone = _mm256_set1_epi32(INT32_MAX), eight = _mm256_set1_epi32(8);
+    const __m256i first = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 8), second = _mm256_add_epi32(first, eight);
+    if (n > 16) return dstok__byte_ranks(pairs, text, n, ranks);
+    __m256i len = _mm256_set1_epi32((int)n);
+    __m128i left = _mm_loadu_si128((const __m128i *)(const void *)text), right = _mm_srli_si128(left, 1);
+    __m256i a = eight_pairs(pairs, left, right, alone, _mm256_cmpgt_epi32(len, first));
+    __m256i b = eight_pairs(pairs, _mm_srli_si128(left, 8), _mm_srli_si128(right, 8), alone,
+                            _mm256_cmpgt_epi32(len, second));
+    ranks[0] = INT32_MAX & ~31;
+    put_ranks(ranks + 1, a, first);
+    put_ranks(ranks + 9, b, second);
+    put_ranks(ranks + 17, alone, _mm256_add_epi32(second, eight));
+    put_ranks(ranks + 24, alone, _mm256_setr_epi32(24, 25, 26, 27, 28, 29, 30, 31));
+    return first_of(last_before(alone, a), a, first_behind(a, b)) << 1 |
+           first_of(last_before(a, b), b, first_behind(b, alone)) << 9;
+}
+
 #include "put_cuts.h"
 
 #include "cut_avx2.h"
@@ -342,9 +411,12 @@ const dstok__simd dstok__simd_avx2 = {DSTOK__TIER_AVX2,
                                       dstok__json_tokens_avx2,
                                       dstok__json_copy_avx2,
                                       dstok__find_words_avx2,
+                                      dstok__least_avx2,
+                                      dstok__byte_ranks_avx2,
                                       dstok__cut_avx2,
                                       dstok__keys,
                                       dstok__hits,
+                                      dstok__absent,
                                       dstok__fill_page_avx2,
                                       dstok__count_chars_avx2,
                                       dstok__line_begins_avx2,

@@ -334,16 +334,58 @@ AVX512 static void dstok__find_words_avx512(const uint64_t *const *lines, const 
     }
 }
 
-#include "put_cuts.h"
-
-#include "cut_avx512.h"
-/* ---- keys and slots ---- */
-
 /* Before code without AVX, which is slow while the upper halves of registers are in use. Compilers do this of their
  * own, but with link-time optimisation GCC forgets it before calls within the library. */
 INLINE void leave_avx(void) {
     _mm256_zeroupper();
 }
+
+/* ---- ranks of pairs ---- */
+
+/* The pairs that begin with the bytes c[from, from + 16), as far as `here` goes; else alone. */
+INLINE __m512i sixteen_pairs(const int32_t *pairs, __m512i c, int from, uint16_t here) {
+    __m512i first = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(counting + from)));
+    __m512i both =
+        _mm512_or_si512(_mm512_slli_epi32(first, 8), _mm512_add_epi32(first, _mm512_set1_epi32(1)));
+    __m512i at = _mm512_maskz_permutexvar_epi8(0x3333333333333333, both, c);
+    return _mm512_mask_i32gather_epi32(_mm512_set1_epi32(INT32_MAX), here, at, pairs, 4);
+}
+
+/* Bit i: pair i merges as it is, whatever happens around it. */
+INLINE uint32_t first_of(__m512i before, __m512i pair, __m512i behind) {
+    __m512i rank = _mm512_srli_epi32(pair, 5);
+    __m512i flags =
+        _mm512_and_si512(_mm512_and_si512(before, _mm512_srli_epi32(behind, 1)), _mm512_srli_epi32(pair, 2));
+    uint16_t is_lower = _mm512_cmpgt_epi32_mask(_mm512_srli_epi32(before, 5), rank);
+    is_lower = _mm512_mask_cmple_epi32_mask(is_lower, rank, _mm512_srli_epi32(behind, 5));
+    return _mm512_mask_test_epi32_mask(is_lower, flags, _mm512_set1_epi32(1));
+}
+
+INLINE __m512i placed(__m512i pairs, int first) {
+    __m512i places = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(counting + first)));
+    return _mm512_or_si512(_mm512_andnot_si512(_mm512_set1_epi32(31), pairs), places);
+}
+
+AVX512 static uint32_t dstok__byte_ranks_avx512(const int32_t *pairs, const uint8_t *text, size_t n,
+                                                int32_t *ranks) {
+    const __m512i alone = _mm512_set1_epi32(INT32_MAX);
+    uint32_t here = ((uint32_t)1 << (n - 1)) - 1;
+    __m512i c = load_some(text, n), a = sixteen_pairs(pairs, c, 0, (uint16_t)here), b = alone;
+    if (n > 17) b = sixteen_pairs(pairs, c, 16, (uint16_t)(here >> 16));
+    __m512i behind_a = _mm512_alignr_epi32(b, a, 1), before_b = _mm512_alignr_epi32(b, a, 15);
+    uint32_t found = first_of(_mm512_alignr_epi32(a, alone, 15), a, behind_a) << 1;
+    if (n > 17) found |= first_of(before_b, b, _mm512_alignr_epi32(alone, b, 1)) << 17;
+    ranks[0] = INT32_MAX & ~31;
+    _mm512_storeu_si512(ranks + 1, placed(a, 1));
+    _mm512_mask_storeu_epi32(ranks + 17, 0x7FFF, placed(b, 17));
+    leave_avx();
+    return found;
+}
+
+#include "put_cuts.h"
+
+#include "cut_avx512.h"
+/* ---- keys and slots ---- */
 
 INLINE __m512i four_at(const void *a, const void *b, const void *c, const void *d) {
     __m512i all = _mm512_castsi128_si512(_mm_loadu_si128(a));
@@ -438,16 +480,36 @@ AVX512 static size_t dstok__hits_avx512(const dstok__key *keys, dstok__cached *c
     return i + dstok__hits(keys + i, slots + i, n - i, out);
 }
 
+AVX512 static size_t dstok__absent_avx512(const dstok__key *keys, dstok__cached *const *slots, size_t n,
+                                          uint32_t *out) {
+    size_t found = 0, i = 0;
+    for (; n - i >= 4; i += 4) {
+        __m512i four = four_at(slots[i], slots[i + 1], slots[i + 2], slots[i + 3]);
+        unsigned same = _mm512_cmpeq_epi64_mask(four, _mm512_loadu_si512(keys + i));
+        for (unsigned rest = ~(same & same >> 1) & 0x55; rest != 0; rest &= rest - 1) {
+            size_t at = i + (unsigned)__builtin_ctz(rest) / 2;
+            out[found] = (uint32_t)at;
+            found += !dstok__key_is(dstok__cache_nth(slots[at], 1), keys[at]);
+        }
+    }
+    leave_avx();
+    size_t more = dstok__absent(keys + i, slots + i, n - i, out + found);
+    for (size_t k = found; k < found + more; k++) out[k] += (uint32_t)i;
+    return found + more;
+}
+
 const dstok__simd dstok__simd_avx512 = {DSTOK__TIER_AVX512,        "avx512",
                                         dstok__utf8_check_avx512,  dstok__classify_avx512,
                                         dstok__find_byte_avx512,   dstok__positions_avx512,
                                         dstok__nfc_leads_avx512,   dstok__json_tokens_avx512,
                                         dstok__json_copy_avx512,   dstok__find_words_avx512,
+                                        dstok__least_avx2,         dstok__byte_ranks_avx512,
                                         dstok__cut_avx512,         dstok__keys_avx512,
-                                        dstok__hits_avx512,        dstok__fill_page_avx512,
-                                        dstok__count_chars_avx512, dstok__line_begins_avx512,
-                                        dstok__sum_lines_avx2,     dstok__span_units_avx2,
-                                        dstok__span_bytes_avx2,    dstok__line_places_avx2};
+                                        dstok__hits_avx512,        dstok__absent_avx512,
+                                        dstok__fill_page_avx512,   dstok__count_chars_avx512,
+                                        dstok__line_begins_avx512, dstok__sum_lines_avx2,
+                                        dstok__span_units_avx2,    dstok__span_bytes_avx2,
+                                        dstok__line_places_avx2};
 
 #else
 typedef int dstok__no_avx512; /* ISO C wants a declaration in each file */

@@ -509,6 +509,10 @@ static void test_find_words(const dstok__simd *simd) {
     }
 }
 
+/* ---- ranks of pairs ---- */
+
+#include "simd_ranks.h"
+
 /* ---- cuts ---- */
 
 static void check_cut(const dstok__simd *simd, const dstok__cuts *c, const uint8_t *text,
@@ -585,6 +589,17 @@ static void test_keys(const dstok__simd *simd) {
     }
 }
 
+static void check_absent(const dstok__simd *simd, const dstok__key *keys, dstok__cached *const *slots,
+                         size_t n) {
+    static uint32_t want[MOST];
+    size_t count = dstok__absent(keys, slots, n, want);
+    uint32_t *out = (uint32_t *)(void *)at_edge(&out_area, 4 * n, 1);
+    size_t got = simd->absent(keys, slots, n, out);
+    t_checks++;
+    if (got != count) report(simd, "absent: pieces", got, count);
+    if (got == count && memcmp(out, want, 4 * count) != 0) report(simd, "absent: other pieces", n, count);
+}
+
 /* Slots that have their keys, but for some, in which one bit is another. */
 static void test_hits(const dstok__simd *simd) {
     static dstok__cached table[MOST];
@@ -617,6 +632,7 @@ static void test_hits(const dstok__simd *simd) {
             if ((size_t)(got_end - out) != count) report(simd, "hits: ids", (size_t)(got_end - out), count);
             if (got == done && memcmp(out, want, 4 * count) != 0) report(simd, "hits: other ids", n, count);
         }
+        check_absent(simd, keys, slots, n);
     }
 }
 
@@ -627,6 +643,8 @@ static void test_tier(const dstok__simd *simd, const char *how) {
     test_find(simd);
     test_positions(simd);
     test_find_words(simd);
+    test_least(simd);
+    test_byte_ranks(simd);
     test_cut(simd);
     test_keys(simd);
     test_hits(simd);

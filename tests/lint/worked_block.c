@@ -333,9 +333,8 @@ static void show_slots(dstok__fast *f) {
     size_t n = (size_t)__builtin_popcountll(f->pieces[0]), safe = n;
     while (safe > 0 && f->places[safe - 1] + 16 > LEN) safe--;
     printf("== slots\nplace  %-33s %6s  ids  piece\n", "key", "slot");
-    for (size_t i = 0; i < n; i++)
-        show_slot(&f->cache, f->places[i], f->places[i + 1], f->batches[0].keys[i], i < safe);
-    printf("keys made in a batch: %zu of %zu; slots in the table: %u\n", safe, n, 1u << f->cache.bits);
+    for (size_t i = 0; i < n; i++) show_slot(&f->cache, f->places[i], f->places[i + 1], f->keys[i], i < safe);
+    printf("keys made together: %zu of %zu; slots in the table: %u\n", safe, n, 1u << f->cache.bits);
 }
 
 /* ---- merging ---- */

@@ -283,6 +283,38 @@ static uint8_t *read_text(const char *path) {
     return text;
 }
 
+/* Nanoseconds of a row of ranks, and of the pairs of a piece of ten bytes. */
+static double least_ns(const dstok__simd *simd) {
+    enum { N = 32 };
+    static int32_t ranks[32 * N], found[N];
+    static const int32_t *rows[N];
+    double best = 1e18;
+    for (size_t i = 0; i < 32 * N; i++) ranks[i] = (int32_t)(i * 0x9E3779B1u >> 1);
+    for (size_t i = 0; i < N; i++) rows[i] = ranks + 32 * i;
+    for (int round = 0; round < ROUNDS; round++) {
+        double from = now();
+        for (size_t k = 0; k < 100; k++) simd->least(rows, N, found);
+        double took = (now() - from) / (100 * N);
+        sink = (size_t)found[0];
+        best = took < best ? took : best;
+    }
+    return best;
+}
+
+static double byte_ranks_ns(const dstok__simd *simd) {
+    static const uint8_t text[64] = "the quick brown fox jumps over the lazy dog and on it goes";
+    static int32_t pairs[65536], ranks[32];
+    double best = 1e18;
+    for (size_t i = 0; i < 65536; i++) pairs[i] = (int32_t)(i * 0x9E3779B1u >> 1);
+    for (int round = 0; round < ROUNDS; round++) {
+        double from = now();
+        for (size_t k = 0; k < 4000; k++) sink += simd->byte_ranks(pairs, text + k % 40, 10, ranks);
+        double took = (now() - from) / 4000;
+        best = took < best ? took : best;
+    }
+    return best;
+}
+
 int main(int argc, char **argv) {
     for (int k = 0; k < DSTOK__N_TIERS; k++) {
         const dstok__simd *simd = dstok__simd_tier((dstok__tier)k);
@@ -306,5 +338,9 @@ int main(int argc, char **argv) {
     for (int k = 0; k < n_tiers; k++) ns[k] = find_words_ns(tiers[k]);
     head("ns a line");
     row("", "find_words", ns);
+    for (int k = 0; k < n_tiers; k++) ns[k] = least_ns(tiers[k]);
+    row("", "least", ns);
+    for (int k = 0; k < n_tiers; k++) ns[k] = byte_ranks_ns(tiers[k]);
+    row("", "byte_ranks", ns);
     return 0;
 }

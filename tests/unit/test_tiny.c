@@ -89,12 +89,13 @@ typedef struct together {
  * other piece is of bytes. */
 static void begin(dstok__tiny *piece, const dstok__pairs *packed, const uint32_t *text, size_t n) {
     static bool by_bytes;
-    uint8_t bytes[DSTOK__TINY];
+    uint8_t bytes[DSTOK__TINY] = {0};
     memcpy(piece->ids + 1, text, n * sizeof *text);
     by_bytes = !by_bytes && packed->of_bytes != NULL;
     for (size_t i = 0; i < n; i++) bytes[i] = (uint8_t)text[i];
     if (by_bytes) {
-        dstok__tiny_begin_bytes(piece, packed, bytes, n);
+        dstok__tiny_begin_bytes(piece, dstok__simd_best((dstok__tier)(n % (DSTOK__N_TIERS + 1))), packed,
+                                bytes, n);
     } else {
         dstok__tiny_begin(piece, n);
     }

@@ -89,14 +89,14 @@ static bool has_bit(const uint64_t *words, size_t at) {
 
 /* ---- windows ---- */
 
-/* The next pieces, from the begin of each of which 16 bytes can be read: their keys, and their slots on the way from
- * memory. *places, *left: what is still to do. */
-static void fetch(dstok__fast *f, dstok__batch *b, const uint32_t **places, size_t *left) {
-    b->places = *places;
-    b->n = *left < DSTOK__BATCH ? *left : DSTOK__BATCH;
-    f->simd->keys(f->window.text, b->places, b->n, f->cache.slots, f->cache.bits, b->keys, b->slots);
-    *places += b->n;
-    *left -= b->n;
+/* Makes the keys of the pieces of the window before the one numbered end, from the begin of each of which
+ * 16 bytes can be read; their slots are on the way from memory then. */
+static void fetch(dstok__fast *f, size_t end) {
+    size_t at = f->n_fetched;
+    if (end <= at) return;
+    f->simd->keys(f->window.text, f->places + at, end - at, f->cache.slots, f->cache.bits, f->keys + at,
+                  f->slots + at);
+    f->n_fetched = end;
 }
 
 /* Is the piece of the window, which ends at end, a whole pretoken? */
@@ -104,34 +104,40 @@ static bool is_pretoken(const dstok__window *w, size_t begin, size_t end) {
     return has_bit(w->starts, begin) && (end >= w->limit || has_bit(w->starts, end));
 }
 
-/* Piece i of a batch, which its first slot does not answer. *learns: all that the cache lacks of the batch from there
- * on may be learned together; that was done when it is false. Returns how many pieces are done by that: 0 when the
- * slots are to be asked again. */
-static dstok_status put_aside(run *r, dstok__batch *b, size_t i, bool *learns, size_t *n_done) {
+/* Pieces of the window that are answered by the cache. */
+typedef struct asked {
+    size_t n;
+    bool learns; /* what the cache lacks of them may be learned together; that was done when it is false */
+} asked;
+
+/* Piece i, which its first slot does not answer. Returns how many pieces are done by that: 0 when the slots
+ * are to be asked again. */
+static dstok_status put_aside(run *r, asked *a, size_t i, size_t *n_done) {
     dstok__fast *f = r->f;
-    const uint8_t *text = f->window.text + b->places[i];
-    size_t len = b->places[i + 1] - b->places[i], n;
-    const uint32_t *ids = dstok__cache_find(&f->cache, b->slots[i], b->keys[i], text, len, &n);
+    const uint8_t *text = f->window.text + f->places[i];
+    size_t len = f->places[i + 1] - f->places[i], n;
+    const uint32_t *ids = dstok__cache_find(&f->cache, f->slots[i], f->keys[i], text, len, &n);
     *n_done = 1;
     if (ids != NULL) {
         put_ids(r, ids, n);
-    } else if (*learns) {
-        dstok__learn_missed(f, r->tok, b, i);
-        *learns = false;
+    } else if (a->learns) {
+        fetch(f, a->n);
+        dstok__learn_missed(f, r->tok, i, a->n);
+        a->learns = false;
         *n_done = 0;
     } else {
-        return put_unknown(r, text, len, is_pretoken(&f->window, b->places[i], b->places[i + 1]), b->keys[i]);
+        return put_unknown(r, text, len, is_pretoken(&f->window, f->places[i], f->places[i + 1]), f->keys[i]);
     }
     return DSTOK_OK;
 }
 
-/* Puts out the ids of a batch. */
-static dstok_status answer(run *r, dstok__batch *b) {
-    bool learns = r->tok->t.pairs.packed != NULL;
-    for (size_t i = 0, n;; i += n) {
-        i += r->f->simd->hits(b->keys + i, b->slots + i, b->n - i, &r->at);
-        if (i == b->n) return DSTOK_OK;
-        DSTOK_TRY(put_aside(r, b, i, &learns, &n));
+/* Puts out the ids of the pieces [i, end). */
+static dstok_status answer(run *r, asked *a, size_t i, size_t end) {
+    dstok__fast *f = r->f;
+    for (size_t n;; i += n) {
+        i += f->simd->hits(f->keys + i, f->slots + i, end - i, &r->at);
+        if (i == end) return DSTOK_OK;
+        DSTOK_TRY(put_aside(r, a, i, &n));
     }
 }
 
@@ -148,23 +154,18 @@ static size_t find_pieces(run *r, size_t end) {
     return n;
 }
 
-/* Puts out the ids of the n pieces of the window. */
+/* Puts out the ids of the n pieces of the window, a batch at a time. */
 static dstok_status put_pieces(run *r, size_t n) {
     dstok__fast *f = r->f;
-    size_t safe = n;
-    while (safe > 0 && (f->cache.slots == NULL || f->places[safe - 1] + 16 > f->window.len)) safe--;
-    const uint32_t *places = f->places;
-    dstok__batch *now = &f->batches[0], *next = &f->batches[1];
-    size_t left = safe;
-    fetch(f, now, &places, &left);
-    while (now->n > 0) {
-        fetch(f, next, &places, &left);
-        DSTOK_TRY(answer(r, now));
-        dstok__batch *done = now;
-        now = next;
-        next = done;
+    asked a = {n, r->tok->t.pairs.packed != NULL};
+    while (a.n > 0 && (f->cache.slots == NULL || f->places[a.n - 1] + 16 > f->window.len)) a.n--;
+    f->n_fetched = 0;
+    for (size_t i = 0, end; i < a.n; i = end) {
+        end = a.n - i < DSTOK__BATCH ? a.n : i + DSTOK__BATCH;
+        fetch(f, a.n - i < 2 * DSTOK__BATCH ? a.n : i + 2 * DSTOK__BATCH);
+        DSTOK_TRY(answer(r, &a, i, end));
     }
-    for (size_t i = safe; i < n; i++) {
+    for (size_t i = a.n; i < n; i++) {
         bool is_whole = is_pretoken(&f->window, f->places[i], f->places[i + 1]);
         DSTOK_TRY(put_any(r, f->window.text + f->places[i], f->places[i + 1] - f->places[i], is_whole));
     }
@@ -246,7 +247,8 @@ static dstok_status run_window(run *r, size_t at, size_t *blocks, size_t *done) 
 
 /* ---- a text ---- */
 
-/* Bytes without a token, but for those that no UTF-8 has; the first ones to bare. Returns how many there are. */
+/* Bytes without a token, but for those that no UTF-8 has; the first ones to bare. Returns how many there
+ * are. */
 static size_t bare_bytes(const dstok_tokenizer *tok, uint8_t bare[DSTOK__FAST_BARE]) {
     size_t n = 0;
     for (unsigned i = 0; i < 0xF5; i++) {

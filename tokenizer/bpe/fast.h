@@ -9,16 +9,9 @@
 #include "model.h"
 #include "tiny.h"
 
-#define DSTOK__FAST_BARE 8u  /* bytes without a token at most */
-#define DSTOK__BATCH     128u /* pieces whose slots are fetched together */
-
-typedef struct dstok__batch {
-    const uint32_t *places; /* of n pieces in the window, and the end of the last one */
-    size_t n;
-    _Alignas(64)
-        dstok__key keys[DSTOK__BATCH]; /* whole lines of the processor's cache: what is written eight */
-    _Alignas(64) dstok__cached *slots[DSTOK__BATCH]; /* at a time is read at once, one by one */
-} dstok__batch;
+#define DSTOK__FAST_BARE 8u                   /* bytes without a token at most */
+#define DSTOK__BATCH     128u                 /* pieces whose slots are fetched together */
+#define DSTOK__PIECES    (64 * DSTOK__WINDOW) /* of a window at most */
 
 /* The scratch of one encoder. */
 typedef struct dstok__fast {
@@ -29,9 +22,13 @@ typedef struct dstok__fast {
     size_t n_bare;
     bool knows_bytes; /* every byte has a token, and it is known which join (raw.h) */
     dstok__cache cache;
-    uint64_t pieces[DSTOK__WINDOW];           /* begins of pretokens and cuts */
-    uint32_t places[64 * DSTOK__WINDOW + 65]; /* of them, and the end of the last one */
-    dstok__batch batches[2]; /* while one is answered, memory brings the slots of the other */
+    uint64_t pieces[DSTOK__WINDOW];      /* begins of pretokens and cuts */
+    uint32_t places[DSTOK__PIECES + 65]; /* of them, and the end of the last one */
+    size_t
+        n_fetched; /* pieces that have their keys; memory brings their slots while those before are answered */
+    /* Whole lines of the processor's cache: what is written eight at a time is read at once, one by one. */
+    _Alignas(64) dstok__key keys[DSTOK__PIECES];
+    _Alignas(64) dstok__cached *slots[DSTOK__PIECES];
     dstok__window window;
 } dstok__fast;
 

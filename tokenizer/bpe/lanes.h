@@ -6,7 +6,7 @@
 #include "merge.h"
 #include "tiny.h"
 
-#define DSTOK__LANES DSTOK__TINY_MERGE
+#define DSTOK__LANES 16u
 
 /* A token of a long pretoken: its id, and the first of the symbols that it is made of. */
 static inline uint64_t dstok__lane_token(uint32_t id, size_t begin) {

@@ -3,9 +3,11 @@
  * is done for all before the next one, so that what one waits for from memory comes while the others go on. */
 #include "misses.h"
 
+#define MOST (2 * DSTOK__BATCH) /* pieces that are learned together at most */
+
 /* A piece on its way. */
 typedef struct miss {
-    uint32_t at; /* in the batch */
+    uint32_t at; /* in the window */
     uint32_t len;
     const uint8_t *text;
     uint64_t hash;
@@ -15,32 +17,33 @@ typedef struct miss {
 typedef struct misses {
     const dstok_tokenizer *tok;
     dstok__fast *f;
-    const dstok__batch *batch;
-    miss list[DSTOK__BATCH];
+    miss list[MOST];
     size_t n;
 } misses;
 
-/* The pieces that are not in their first slot. */
-static void collect(misses *m, size_t from) {
-    const dstok__batch *b = m->batch;
-    const dstok__tables *t = &m->tok->t;
-    for (size_t i = from; i < b->n; i++) {
-        const dstok__cached *slot = b->slots[i];
-        uint32_t len = b->places[i + 1] - b->places[i];
-        if (dstok__key_is(slot, b->keys[i]) || len > DSTOK__TINY) continue;
-        const uint8_t *text = m->f->window.text + b->places[i];
-        uint64_t seed = t->head->seed, hash = len <= DSTOK__KEY_BYTES ? dstok__key_text_hash(b->keys[i], seed)
-                                                                      : dstok__text_hash(text, len, seed);
-        __builtin_prefetch(dstok__cache_nth(slot, 2));
-        __builtin_prefetch(dstok__tables_slot(t, hash));
-        m->list[m->n++] = (miss){.at = (uint32_t)i, .len = len, .text = text, .hash = hash};
-    }
+static uint64_t hash_of(const misses *m, size_t at, const uint8_t *text, size_t len) {
+    uint64_t seed = m->tok->t.head->seed;
+    return len <= DSTOK__KEY_BYTES ? dstok__key_text_hash(m->f->keys[at], seed)
+                                   : dstok__text_hash(text, len, seed);
+}
+
+/* Notes piece i; what its text is asked for among the tokens, and beside its slot, is on the way from
+ * memory then. */
+static void note(misses *m, size_t i) {
+    const dstok__fast *f = m->f;
+    uint32_t len = f->places[i + 1] - f->places[i];
+    if (len > DSTOK__TINY) return;
+    const uint8_t *text = f->window.text + f->places[i];
+    uint64_t hash = hash_of(m, i, text, len);
+    __builtin_prefetch(dstok__cache_nth(f->slots[i], 2));
+    __builtin_prefetch(dstok__tables_slot(&m->tok->t, hash));
+    m->list[m->n++] = (miss){.at = (uint32_t)i, .len = len, .text = text, .hash = hash};
 }
 
 static bool is_known(misses *m, const miss *one) {
     size_t n;
-    return dstok__cache_find(&m->f->cache, m->batch->slots[one->at], m->batch->keys[one->at], one->text,
-                             one->len, &n) != NULL;
+    return dstok__cache_find(&m->f->cache, m->f->slots[one->at], m->f->keys[one->at], one->text, one->len,
+                             &n) != NULL;
 }
 
 /* Takes those off the list that are elsewhere in the cache. */
@@ -51,17 +54,16 @@ static void leave_out_known(misses *m) {
     m->n = left;
 }
 
-/* The same piece may be twice in a batch. */
+/* The same piece may be twice on the list. */
 static void put(misses *m, const miss *one, const uint32_t *ids, size_t n) {
-    if (!is_known(m, one))
-        dstok__cache_put(&m->f->cache, m->batch->keys[one->at], one->text, one->len, ids, n);
+    if (!is_known(m, one)) dstok__cache_put(&m->f->cache, m->f->keys[one->at], one->text, one->len, ids, n);
 }
 
 /* The token that has the text of a piece. */
 static uint32_t token_of(const misses *m, const miss *one) {
     const dstok__tables *t = &m->tok->t;
     if (one->len > DSTOK__KEY_BYTES) return dstok__tables_find(t, one->text, one->len);
-    return dstok__tables_find_key(t, m->batch->keys[one->at], one->hash);
+    return dstok__tables_find_key(t, m->f->keys[one->at], one->hash);
 }
 
 /* Puts whole tokens; the other pieces stay on the list. */
@@ -93,7 +95,7 @@ static void merge_some(misses *m, const miss *some, size_t n) {
         size_t symbols =
             dstok__atoms_of(&t->atoms, t->head->byte_ids, some[i].text, some[i].len, tiny[i].ids + 1);
         if (symbols == some[i].len) {
-            dstok__tiny_begin_bytes(&tiny[i], &t->pairs, some[i].text, symbols);
+            dstok__tiny_begin_bytes(&tiny[i], m->f->simd, &t->pairs, some[i].text, symbols);
         } else {
             dstok__tiny_begin(&tiny[i], symbols);
         }
@@ -102,17 +104,28 @@ static void merge_some(misses *m, const miss *some, size_t n) {
     for (size_t i = 0; i < n; i++) put(m, &some[i], ids, dstok__tiny_ids(&tiny[i], ids));
 }
 
-void dstok__learn_missed(dstok__fast *f, const dstok_tokenizer *tok, const dstok__batch *batch, size_t from) {
+/* Learns what is on the list, which is empty then. */
+static void learn(misses *m) {
+    leave_out_known(m);
+    find_whole(m);
+    for (size_t i = 0, some; i < m->n; i += some) {
+        some = m->n - i < DSTOK__TINY_MERGE ? m->n - i : DSTOK__TINY_MERGE;
+        merge_some(m, m->list + i, some);
+    }
+    m->n = 0;
+}
+
+void dstok__learn_missed(dstok__fast *f, const dstok_tokenizer *tok, size_t from, size_t end) {
     misses m;
     m.tok = tok;
     m.f = f;
-    m.batch = batch;
     m.n = 0;
-    collect(&m, from);
-    leave_out_known(&m);
-    find_whole(&m);
-    for (size_t i = 0, some; i < m.n; i += some) {
-        some = m.n - i < DSTOK__TINY_MERGE ? m.n - i : DSTOK__TINY_MERGE;
-        merge_some(&m, m.list + i, some);
+    for (size_t some; from < end; from += some) {
+        uint32_t absent[DSTOK__BATCH];
+        some = end - from < DSTOK__BATCH ? end - from : DSTOK__BATCH;
+        size_t n = f->simd->absent(f->keys + from, f->slots + from, some, absent);
+        for (size_t i = 0; i < n; i++) note(&m, from + absent[i]);
+        if (m.n > MOST - DSTOK__BATCH) learn(&m);
     }
+    learn(&m);
 }

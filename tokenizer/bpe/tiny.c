@@ -46,18 +46,6 @@ static inline void answer_all(questions *q) {
     q->n = 0;
 }
 
-#define NARROW 16u /* symbols of most pieces at most */
-
-static inline int32_t least_of(const int32_t *ranks, size_t n) {
-    int32_t least = NO_RANK;
-    for (size_t i = 0; i < n; i++) least = ranks[i] < least ? ranks[i] : least;
-    return least;
-}
-
-static inline int32_t least(const dstok__tiny *t) {
-    return t->end <= NARROW + 1 ? least_of(t->ranks + 1, NARROW) : least_of(t->ranks, DSTOK__TINY + 2);
-}
-
 /* Merges the pair of a rank. */
 static inline void merge_one(questions *q, dstok__tiny *t, int32_t best) {
     unsigned at = (unsigned)best & 31;
@@ -72,33 +60,26 @@ static inline void merge_one(questions *q, dstok__tiny *t, int32_t best) {
     ask(q, t, last, at, last > 0);
 }
 
-void dstok__tiny_begin(dstok__tiny *t, size_t n) {
+static void begin(dstok__tiny *t, size_t n) {
     t->end = (uint32_t)n + 1;
     t->alive = (uint32_t)(((uint64_t)4 << n) - 1);
     t->ids[0] = t->ids[n + 1] = NOBODY;
+}
+
+void dstok__tiny_begin(dstok__tiny *t, size_t n) {
+    begin(t, n);
     for (size_t i = 0; i < DSTOK__TINY + 2; i++) t->ranks[i] = NO_RANK;
     t->has_ranks = false;
     t->early = 0;
 }
 
-/* Does a pair of bytes merge as it is, whatever happens around it before its turn? Its neighbours merge
- * later, and what they may become, too. Then it may merge at once: what it makes merges later still. */
-static inline uint32_t is_early(int32_t before, int32_t pair, int32_t behind) {
-    int32_t rank = pair >> 5;
-    return (uint32_t)((rank < before >> 5) & (rank <= behind >> 5) & before & behind >> 1 & pair >> 2 & 1);
-}
-
-void dstok__tiny_begin_bytes(dstok__tiny *t, const dstok__pairs *pairs, const uint8_t *text, size_t n) {
-    const int32_t alone = INT32_MAX;
-    dstok__tiny_begin(t, n);
-    int32_t before = alone, pair = n > 1 ? pairs->of_bytes[(size_t)text[0] << 8 | text[1]] : alone;
-    for (unsigned i = 1; i < n; i++) {
-        int32_t behind = i + 1 < n ? pairs->of_bytes[(size_t)text[i] << 8 | text[i + 1]] : alone;
-        t->ranks[i] = (pair & ~31) | (int32_t)i;
-        t->early |= is_early(before, pair, behind) << i;
-        before = pair;
-        pair = behind;
-    }
+/* Some pairs of bytes merge as they are, whatever happens around them before their turn: their neighbours
+ * merge later, and what these may become, too. Then they may merge at once: what they make merges later
+ * still. */
+void dstok__tiny_begin_bytes(dstok__tiny *t, const dstok__simd *simd, const dstok__pairs *pairs,
+                             const uint8_t *text, size_t n) {
+    begin(t, n);
+    t->early = simd->byte_ranks(pairs->of_bytes, text, n, t->ranks);
     t->has_ranks = true;
 }
 
@@ -126,10 +107,14 @@ void dstok__tiny_merge(const dstok__simd *simd, const dstok__pairs *pairs, dstok
     questions q;
     q.simd = simd;
     q.pairs = pairs;
-    dstok__tiny *left[DSTOK__TINY_MERGE]; /* pieces that may have merges left */
+    dstok__tiny
+        *left[DSTOK__TINY_MERGE]; /* pieces that may have merges left, their ranks, the least of them */
+    const int32_t *rows[DSTOK__TINY_MERGE];
+    int32_t best[DSTOK__TINY_MERGE];
     q.n = 0;
     for (size_t i = 0; i < n; i++) {
         left[i] = &pieces[i];
+        rows[i] = pieces[i].ranks;
         if (pieces[i].has_ranks) {
             merge_early(&q, &pieces[i]);
         } else {
@@ -138,13 +123,13 @@ void dstok__tiny_merge(const dstok__simd *simd, const dstok__pairs *pairs, dstok
     }
     while (n > 0) {
         answer_all(&q);
+        simd->least(rows, n, best);
         size_t still = 0;
         for (size_t i = 0; i < n; i++) {
-            dstok__tiny *t = left[i];
-            int32_t best = least(t);
-            if (best >= NO_RANK) continue;
-            left[still++] = t;
-            merge_one(&q, t, best);
+            if (best[i] >= NO_RANK) continue;
+            merge_one(&q, left[i], best[i]);
+            rows[still] = rows[i];
+            left[still++] = left[i];
         }
         n = still;
     }

@@ -74,7 +74,8 @@ static const char chunk_text[] =
     "[begin, end], \"char\": [...], \"token\": [...], \"tokens\": N, \"border\":\n"
     "\"sentence\", \"forced\": false, \"text\": \"...\"}.\n"
     "Without overlap the chunks are the text, byte for byte. \"forced\" tells of a chunk that\n"
-    "had no such end within N tokens. A text of any size is read in parts, as chunks are written.\n";
+    "had no such end within N tokens. A text of any size is read in parts, as chunks are\n"
+    "written.\n";
 
 static const char chunk_examples[] =
     "  dstok chunk --max-tokens 64K book.txt\n"
