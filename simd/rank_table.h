@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The way back of ranks.h by a table: the byte of each unit from some block of a page on, filled as spans come
- * to it. So a span costs two look-ups. Before this file: RANK_COLD, for what is rarely called; rank_put(word,
- * first, out), which writes first + the place of each set bit of a word, in order, to out, where there is room
- * for 64. */
+/* The way back of ranks.h by a table: the byte of each unit from some block of a page on, filled as spans
+ * come to it. So a span costs two look-ups. Before this file: RANK_COLD, for what is rarely called;
+ * RANK_NAME(f), its name of f; rank_put(word, first, out), which writes first + the place of each set bit
+ * of a word, in order, to out, where there is room for 64. */
 #ifndef DSTOK_SIMD_RANK_TABLE_H
 #define DSTOK_SIMD_RANK_TABLE_H
 
@@ -19,7 +19,7 @@ typedef struct rank_table {
 } rank_table;
 
 /* Marks the seconds among the units of a block. */
-RANK_COLD void rank_mark(uint64_t units, uint64_t seconds, uint16_t *byte) {
+RANK_COLD void RANK_NAME(rank_mark)(uint64_t units, uint64_t seconds, uint16_t *byte) {
     for (; seconds != 0; seconds &= seconds - 1) {
         uint64_t below = (seconds & (0 - seconds)) - 1;
         byte[__builtin_popcountll(units & below)] |= RANK_SECOND;
@@ -27,20 +27,21 @@ RANK_COLD void rank_mark(uint64_t units, uint64_t seconds, uint16_t *byte) {
 }
 
 /* Fills it up to a unit of the page, and some blocks on. */
-RANK_COLD void rank_extend(const dstok__page *p, rank_table *t, uint64_t unit) {
+RANK_COLD void RANK_NAME(rank_extend)(const dstok__page *p, rank_table *t, uint64_t unit) {
     const size_t blocks = (size_t)((p->size + 63) / 64);
     while (unit >= t->first + t->n) {
         size_t end = blocks - t->k < RANK_STEP ? blocks : t->k + RANK_STEP;
         for (; t->k < end; t->k++) {
             uint64_t units = p->units[t->k];
             rank_put(units, (unsigned)(64 * t->k), t->byte + t->n);
-            if (units != p->starts[t->k]) rank_mark(units, units & ~p->starts[t->k], t->byte + t->n);
+            if (units != p->starts[t->k])
+                RANK_NAME(rank_mark)(units, units & ~p->starts[t->k], t->byte + t->n);
             t->n = p->before[t->k + 1] - t->first;
         }
     }
 }
 
-RANK_COLD void rank_begin(const dstok__page *p, rank_table *t, uint64_t unit) {
+RANK_COLD void RANK_NAME(rank_begin)(const dstok__page *p, rank_table *t, uint64_t unit) {
     size_t k = 0;
     while (p->before[k + 1] <= unit) k++;
     t->first = p->before[k];
@@ -48,7 +49,7 @@ RANK_COLD void rank_begin(const dstok__page *p, rank_table *t, uint64_t unit) {
     t->k = k;
 }
 
-RANK_COLD size_t rank_bytes_of_one(const dstok__page *p, uint64_t *places) {
+RANK_COLD size_t RANK_NAME(rank_bytes_of_one)(const dstok__page *p, uint64_t *places) {
     return rank_bytes(p, places, 1);
 }
 
@@ -58,10 +59,10 @@ RANK_INLINE size_t rank_bytes_by_table(const dstok__page *p, uint64_t *places, s
     size_t few = n < RANK_FEW ? n : RANK_FEW, i = rank_bytes(p, places, few);
     if (i < few || i == n || places[2 * i] < p->before[0] || places[2 * i] >= high) return i;
     rank_table t;
-    rank_begin(p, &t, places[2 * i]);
+    RANK_NAME(rank_begin)(p, &t, places[2 * i]);
     for (; i < n; i++) {
         uint64_t begin = places[2 * i] - t.first, end = places[2 * i + 1] - t.first;
-        if (end >= t.n && end < high - t.first) rank_extend(p, &t, t.first + end);
+        if (end >= t.n && end < high - t.first) RANK_NAME(rank_extend)(p, &t, t.first + end);
         if (begin <= end && end < t.n) {
             unsigned from = t.byte[begin], to = t.byte[end];
             if (((from | to) & RANK_SECOND) == 0) {
@@ -70,7 +71,7 @@ RANK_INLINE size_t rank_bytes_by_table(const dstok__page *p, uint64_t *places, s
                 continue;
             }
         }
-        if (rank_bytes_of_one(p, places + 2 * i) == 0)
+        if (RANK_NAME(rank_bytes_of_one)(p, places + 2 * i) == 0)
             return i; /* goes back, is not on the page, or halves a pair */
     }
     return n;

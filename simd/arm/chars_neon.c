@@ -19,8 +19,9 @@ static inline uint64_t rank_select(uint64_t word, uint64_t n) {
     for (word >>= at; n > 0; n--) word &= word - 1;
     return at + (uint64_t)__builtin_ctzll(word);
 }
-#define RANK_INLINE static inline
-#define RANK_COLD   static __attribute__((noinline))
+#define RANK_INLINE  static inline
+#define RANK_COLD    static __attribute__((noinline))
+#define RANK_NAME(f) f##_neon
 #include "../ranks.h"
 
 static inline void rank_put(uint64_t word, unsigned first, uint16_t *out) {

@@ -8,10 +8,11 @@
 
 #include <immintrin.h>
 
-#define AVX2        __attribute__((target("avx2,bmi,bmi2,popcnt")))
-#define INLINE      static inline __attribute__((always_inline)) AVX2
-#define RANK_INLINE INLINE
-#define RANK_COLD   static __attribute__((noinline)) AVX2
+#define AVX2         __attribute__((target("avx2,bmi,bmi2,popcnt")))
+#define INLINE       static inline __attribute__((always_inline)) AVX2
+#define RANK_INLINE  INLINE
+#define RANK_COLD    static __attribute__((noinline)) AVX2
+#define RANK_NAME(f) f##_avx2
 INLINE uint64_t rank_select(uint64_t word, uint64_t n) {
     return (uint64_t)__builtin_ctzll(_pdep_u64((uint64_t)1 << n, word));
 }
