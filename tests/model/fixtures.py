@@ -415,7 +415,7 @@ def write(folder, name):
 
 
 def main(arguments):
-    if not arguments or any(name not in FIXTURES for name in arguments[1:]):
+    if not arguments or arguments[0].startswith("-") or any(name not in FIXTURES for name in arguments[1:]):
         print("usage: fixtures.py FOLDER [NAME...]   names: " + " ".join(FIXTURES), file=sys.stderr)
         return 2
     folder = pathlib.Path(arguments[0])
