@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* AVX-512 with byte permutations and compression: a block of 64 bytes is one register, its masks are mask registers. */
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__OPTIMIZE__)
+/* Without optimisation GCC's intrinsics are macros, whose own masks change their signs. */
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#endif
 #include "../tiers.h"
 
 #if DSTOK__HAVE_X86
