@@ -27,7 +27,7 @@ typedef struct dsx__backend_options {
     size_t n_threads; /* 0: all CPUs the process may use */
     int simd;         /* DSX_SIMD_*, a cap */
     dsx__keep keep;
-    uint32_t group;        /* of quantised weights: 32, 64, 128 */
+    uint32_t group; /* of quantised weights: 32, 64, 128 */
 } dsx__backend_options;
 
 /* Keys and values of a session: pages of DSX__PAGE tokens, all layers in one page. For layer l a page has,

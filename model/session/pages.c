@@ -165,7 +165,7 @@ dsx__page *dsx__page_own(dsx__pool *p, dsx__page *page) {
     if (page->n_refs > 1 || page->is_known) {
         own = take(p);
         if (own != NULL) {
-            /* as one row; a page has fewer numbers than 2^32 rows of 1024 */
+            /* the whole page, as rows of DSX__PAGE numbers */
             p->ops->copy(p->be, page->data, p->page_reals / DSX__PAGE, DSX__PAGE, DSX__PAGE, own->data,
                          DSX__PAGE);
             drop(p, page);

@@ -3,6 +3,8 @@
  * not depend on how tokens are fed, on chunks, threads, forks, or on pages that were found again. */
 #include <dsx/dsx.h>
 
+#include "arch/model.h"
+#include "session/pages.h"
 #include "t.h"
 
 #include <math.h>
@@ -154,7 +156,7 @@ static void forks_and_cuts(const dsx_backend *backend) {
     dsx_model_free(m);
 }
 
-/* A prefix that was read before is found again: the same bits, and no more pages but the last. */
+/* A prefix that was read before is found again: the same bits, in the same pages. */
 static void pages_are_found_again(const dsx_backend *backend) {
     dsx_model *m = open_model(backend, 1, 0);
     dsx_session *a = new_session(m, 512, 0), *b = new_session(m, 512, 0);
@@ -166,6 +168,9 @@ static void pages_are_found_again(const dsx_backend *backend) {
     CHECK_EQ(dsx_session_feed(b, ids + 500, N - 500, NULL), DSTOK_OK);
     CHECK_EQ(dsx_session_logits(b, got, VOCAB, NULL), DSTOK_OK);
     same(got, want, VOCAB);
+    /* a has 10 pages; b has 7 of them, and its own from token 448 on, where its first feed came to its
+     * last page */
+    CHECK_EQ(dsx__pool_bytes(m->pool), 13 * dsx__page_bytes(m->pool));
     dsx_session_free(b);
     CHECK_EQ(dsx_session_truncate(a, 10, NULL), DSTOK_OK); /* a page that others may find is not written to */
     CHECK_EQ(dsx_session_feed(a, ids + 3, 300, NULL), DSTOK_OK);
