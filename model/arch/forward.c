@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The forward pass of all architectures: attention (ordinary or with a latent), then a feed-forward part
  * (dense or of experts), layer after layer. n rows pass together; sizes in comments are in numbers. */
-#include "arch/forward.h"
+#include "arch/step.h"
 
 #include "arch/rope.h"
 #include "arch/route.h"
@@ -9,30 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One expert of one row, sorted by expert so that each sees all its rows at once. */
-struct dsx__choice {
-    double *weights;   /* [rows][n_used] */
-    uint32_t *experts; /* [rows][n_used] */
-    double *logits;    /* [rows][n_experts] */
-    double *scratch;
-    uint32_t *index; /* [rows] rows of one expert, and their weights */
-    double *scale;
-};
-
 /* ---- a part of a layer: norm, then work, then onto the stream */
-
-typedef struct dsx__step {
-    dsx__work *w;
-    const dsx_model *model;
-    const dsx__config *c;
-    const dsx__backend_ops *ops;
-    void *be;
-    const dsx__layer *layer;
-    const dsx__page_table *pages;
-    dsx__attention attention;
-    dsx__rotation rotation;
-    size_t n;
-} dsx__step;
 
 static void norm(const dsx__step *s, const dsx__real *x, const dsx__matrix *m, uint32_t width, size_t n,
                  uint32_t stride, dsx__real *out) {
@@ -76,7 +53,7 @@ static void attend(const dsx__step *s, const dsx__real *q) {
     size_t from = 0;
 
     if (s->pages->format == DSX__KV_REALS) {
-        s->ops->kv_write(s->be, &s->attention, s->w->k, s->w->v, s->n);
+        if (!s->w->again) s->ops->kv_write(s->be, &s->attention, s->w->k, s->w->v, s->n);
         s->ops->attend(s->be, &s->attention, q, s->n, s->w->out);
         return;
     }
@@ -90,20 +67,32 @@ static void attend(const dsx__step *s, const dsx__real *q) {
 }
 
 /* Queries, keys, values of each head: q [n][heads][head_dim], k and v [n][kv heads][head_dim]. */
-static void attention(const dsx__step *s) {
+static void plain_queries(const dsx__step *s) {
     const dsx__config *c = s->c;
     dsx__work *w = s->w;
     uint32_t d = c->head_dim;
 
     linear(s, DSX__Q, DSX__Q_BIAS, w->h, w->q, false);
+    if (c->qk_norm) norm(s, w->q, s->layer->role[DSX__Q_NORM], d, s->n * c->n_heads, d, w->q);
+    s->ops->rotate(s->be, &s->rotation, w->q, s->n, c->n_heads * d, c->n_heads, d, 0);
+}
+
+static void keys_and_values(const dsx__step *s) {
+    const dsx__config *c = s->c;
+    dsx__work *w = s->w;
+    uint32_t d = c->head_dim;
+
     linear(s, DSX__K, DSX__K_BIAS, w->h, w->k, false);
     linear(s, DSX__V, DSX__V_BIAS, w->h, w->v, false);
-    if (c->qk_norm) {
-        norm(s, w->q, s->layer->role[DSX__Q_NORM], d, s->n * c->n_heads, d, w->q);
-        norm(s, w->k, s->layer->role[DSX__K_NORM], d, s->n * c->n_kv_heads, d, w->k);
-    }
-    s->ops->rotate(s->be, &s->rotation, w->q, s->n, c->n_heads * d, c->n_heads, d, 0);
+    if (c->qk_norm) norm(s, w->k, s->layer->role[DSX__K_NORM], d, s->n * c->n_kv_heads, d, w->k);
     s->ops->rotate(s->be, &s->rotation, w->k, s->n, c->n_kv_heads * d, c->n_kv_heads, d, 0);
+}
+
+static void attention(const dsx__step *s) {
+    dsx__work *w = s->w;
+
+    plain_queries(s);
+    if (!w->again) keys_and_values(s);
     attend(s, w->q);
     linear(s, DSX__O, DSX__O_BIAS, w->out, w->x, true);
 }
@@ -112,7 +101,7 @@ static void attention(const dsx__step *s) {
  * makes keys and values of all heads out of the latent; here it goes to the other side: queries are taken
  * into the space of the latent, and what attention gives is taken out of it, so that every head reads the
  * same [kv_rank + rope] numbers of a token. */
-static void latent_attention(const dsx__step *s) {
+static void latent_queries(const dsx__step *s) {
     const dsx__config *c = s->c;
     const dsx__mla *m = &c->mla;
     dsx__work *w = s->w;
@@ -127,11 +116,6 @@ static void latent_attention(const dsx__step *s) {
         linear(s, DSX__Q, DSX__N_ROLES, w->h, w->q, false);
     }
     s->ops->rotate(s->be, &s->rotation, w->q, s->n, c->n_heads * head, c->n_heads, head, m->nope);
-    linear(s, DSX__KV_A, DSX__N_ROLES, w->h, w->k, false); /* [n][kv_rank + rope] */
-    latent_norm(s, w->k, DSX__KV_A_NORM, m->kv_rank, key);
-    s->ops->rotate(s->be, &s->rotation, w->k, s->n, key, 1, key, m->kv_rank);
-    s->ops->copy(s->be, w->k, s->n, m->kv_rank, key, w->v, m->kv_rank);
-
     if (m->split)
         s->ops->linear_heads(s->be, role[DSX__K_B], c->n_heads, m->kv_rank, 0, m->kv_rank, false, w->q, head,
                              s->n, w->latent, key);
@@ -140,10 +124,31 @@ static void latent_attention(const dsx__step *s) {
                              w->latent, key);
     s->ops->copy(s->be, s->ops->at(w->q, m->nope), s->n * c->n_heads, m->rope, head,
                  s->ops->at(w->latent, m->kv_rank), key);
+}
+
+static void latents(const dsx__step *s) {
+    const dsx__mla *m = &s->c->mla;
+    dsx__work *w = s->w;
+    uint32_t key = m->kv_rank + m->rope;
+
+    linear(s, DSX__KV_A, DSX__N_ROLES, w->h, w->k, false); /* [n][kv_rank + rope] */
+    latent_norm(s, w->k, DSX__KV_A_NORM, m->kv_rank, key);
+    s->ops->rotate(s->be, &s->rotation, w->k, s->n, key, 1, key, m->kv_rank);
+    s->ops->copy(s->be, w->k, s->n, m->kv_rank, key, w->v, m->kv_rank);
+}
+
+static void latent_attention(const dsx__step *s) {
+    const dsx__config *c = s->c;
+    const dsx__mla *m = &c->mla;
+    dsx__work *w = s->w;
+    const dsx__matrix *const *role = (const dsx__matrix *const *)s->layer->role;
+
+    latent_queries(s);
+    if (!w->again) latents(s);
     attend(s, w->latent); /* [n][heads][kv_rank] */
     s->ops->linear_heads(s->be, role[m->split ? DSX__V_B : DSX__KV_B], c->n_heads,
-                         m->split ? m->value : block, m->split ? 0 : m->nope, m->value, false, w->out,
-                         m->kv_rank, s->n, w->q, m->value);
+                         m->split ? m->value : m->nope + m->value, m->split ? 0 : m->nope, m->value, false,
+                         w->out, m->kv_rank, s->n, w->q, m->value);
     linear(s, DSX__O, DSX__N_ROLES, w->q, w->x, true);
 }
 
@@ -158,7 +163,7 @@ static void dense(const dsx__step *s, dsx__role gate, dsx__role up, dsx__role do
     linear(s, down, has_bias ? DSX__DOWN_BIAS : DSX__N_ROLES, w->gate, w->x, true);
 }
 
-static void choose_experts(const dsx__step *s) {
+void dsx__step_choose(const dsx__step *s) {
     const dsx__moe *m = &s->c->moe;
     struct dsx__choice *to = s->w->choices;
 
@@ -169,19 +174,27 @@ static void choose_experts(const dsx__step *s) {
                    to->experts + i * m->n_used, to->weights + i * m->n_used);
 }
 
+size_t dsx__step_rows_of(const dsx__step *s, uint32_t e) {
+    uint32_t n_used = s->c->moe.n_used;
+    struct dsx__choice *c = s->w->choices;
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n * n_used; i++)
+        if (c->experts[i] == e) {
+            c->index[n] = (uint32_t)(i / n_used);
+            c->scale[n++] = c->weights[i];
+        }
+    return n;
+}
+
 /* The rows that go to one expert, gathered, through it, and back. */
 static void expert(const dsx__step *s, uint32_t e) {
     const dsx__moe *m = &s->c->moe;
     struct dsx__choice *c = s->w->choices;
     dsx__matrix *const *parts = s->layer->experts[e];
     dsx__work *w = s->w;
-    size_t n = 0;
+    size_t n = dsx__step_rows_of(s, e);
 
-    for (size_t i = 0; i < s->n * m->n_used; i++)
-        if (c->experts[i] == e) {
-            c->index[n] = (uint32_t)(i / m->n_used);
-            c->scale[n++] = c->weights[i];
-        }
     if (n == 0) return;
     s->ops->gather(s->be, w->h, c->index, n, s->c->width, w->part);
     s->ops->linear(s->be, parts[0], NULL, w->part, n, w->gate, false);
@@ -194,47 +207,87 @@ static void expert(const dsx__step *s, uint32_t e) {
 static void experts(const dsx__step *s) {
     const dsx__moe *m = &s->c->moe;
 
-    choose_experts(s);
+    dsx__step_choose(s);
     for (uint32_t e = 0; e < m->n_experts; e++) expert(s, e);
     if (m->n_shared > 0) dense(s, DSX__SHARED_GATE, DSX__SHARED_UP, DSX__SHARED_DOWN, m->n_shared * m->width);
 }
 
-static void layer(dsx__step *s, uint32_t l) {
+/* The stream as it is, for a way back. */
+static void keep(const dsx__step *s, dsx__real *rows) {
+    const dsx__record *r = s->w->record;
+    size_t width = s->c->width, at = s->layer_number - r->from;
+
+    at = at * r->cap + (size_t)(s->attention.first - r->first);
+    s->ops->copy(s->be, s->w->x, 1, (uint32_t)(s->n * width), 0, s->ops->at(rows, at * width), 0);
+}
+
+void dsx__step_layer(dsx__step *s, uint32_t l) {
+    s->layer_number = l;
+    s->layer = &s->model->layers[l];
+    s->attention.layer = l;
+    s->attention.window = l >= s->c->window_from ? s->c->window : 0;
+}
+
+static void layer(const dsx__step *s) {
     const dsx__config *c = s->c;
     dsx__work *w = s->w;
 
-    s->layer = &s->model->layers[l];
-    s->attention.layer = l;
-    s->attention.window = l >= c->window_from ? c->window : 0;
+    if (w->record != NULL) keep(s, w->record->in);
     norm(s, w->x, s->layer->role[DSX__ATTN_NORM], c->width, s->n, c->width, w->h);
     if (c->mla.kv_rank > 0)
         latent_attention(s);
     else
         attention(s);
+    if (w->record != NULL) keep(s, w->record->mid);
     norm(s, w->x, s->layer->role[DSX__FFN_NORM], c->width, s->n, c->width, w->h);
-    if (dsx__has_experts(c, l))
+    if (dsx__has_experts(c, s->layer_number))
         experts(s);
     else
         dense(s, DSX__GATE, DSX__UP, DSX__DOWN, c->ffn);
 }
 
-void dsx__forward(dsx__work *w, const dsx__page_table *pages, uint64_t first, const uint32_t *ids, size_t n) {
+dsx__real *dsx__step_queries(const dsx__step *s) {
+    if (s->c->mla.kv_rank == 0) {
+        plain_queries(s);
+        return s->w->q;
+    }
+    latent_queries(s);
+    return s->w->latent;
+}
+
+void dsx__step_begin(dsx__step *s, dsx__work *w, const dsx__page_table *pages, uint64_t first, size_t n) {
     const dsx_model *m = w->model;
     const dsx__config *c = &m->config;
-    dsx__step s = {.w = w, .model = m, .c = c, .ops = m->ops, .be = m->be, .pages = pages, .n = n};
 
-    s.attention = (dsx__attention){.shape = &m->kv,
-                                   .pages = pages->reals,
-                                   .packed = pages->packed,
-                                   .packed_format = pages->format,
-                                   .n_heads = c->n_heads,
-                                   .first = first,
-                                   .scale = dsx__attention_scale(c),
-                                   .alibi = m->alibi};
-    s.rotation = (dsx__rotation){w->cosine, w->sine, dsx__rope_dims(c), c->rope.interleaved};
+    *s = (dsx__step){.w = w, .model = m, .c = c, .ops = m->ops, .be = m->be, .pages = pages, .n = n};
+    s->attention = (dsx__attention){.shape = &m->kv,
+                                    .pages = pages->reals,
+                                    .packed = pages->packed,
+                                    .packed_format = pages->format,
+                                    .n_heads = c->n_heads,
+                                    .first = first,
+                                    .scale = dsx__attention_scale(c),
+                                    .alibi = m->alibi};
+    s->rotation = (dsx__rotation){w->cosine, w->sine, dsx__rope_dims(c), c->rope.interleaved};
     dsx__rope_table(c, first, n, w->cosine, w->sine);
-    s.ops->embed(s.be, m->embed, ids, n, w->x);
-    for (uint32_t l = 0; l < c->n_layers; l++) layer(&s, l);
+}
+
+void dsx__forward_layers(dsx__work *w, const dsx__page_table *pages, uint64_t first, size_t n, uint32_t from,
+                         uint32_t to) {
+    dsx__step s;
+
+    dsx__step_begin(&s, w, pages, first, n);
+    for (uint32_t l = from; l < to; l++) {
+        dsx__step_layer(&s, l);
+        layer(&s);
+    }
+}
+
+void dsx__forward(dsx__work *w, const dsx__page_table *pages, uint64_t first, const uint32_t *ids, size_t n) {
+    const dsx_model *m = w->model;
+
+    m->ops->embed(m->be, m->embed, ids, n, w->x);
+    dsx__forward_layers(w, pages, first, n, 0, m->config.n_layers);
 }
 
 /* ---- room for a chunk */

@@ -5,6 +5,15 @@
 
 #include "arch/model.h"
 
+/* The stream of some rows at some layers, kept on the way for a way back (backward.h). Row first + i of the
+ * text is row i here. */
+typedef struct dsx__record {
+    uint64_t first;
+    size_t cap;          /* rows there is room for */
+    uint32_t from, to;   /* layers */
+    dsx__real *in, *mid; /* [to - from][cap][width]: before a layer, and between its two halves */
+} dsx__record;
+
 /* Room for one chunk of rows. What each array holds stands at its use in forward.c. */
 typedef struct dsx__work {
     const dsx_model *model;
@@ -15,6 +24,8 @@ typedef struct dsx__work {
     dsx__real *part, *part_out, *logits; /* experts: gathered rows, their result, router */
     double *cosine, *sine;
     struct dsx__choice *choices; /* experts: [rows] */
+    const dsx__record *record;   /* NULL: nothing is kept */
+    bool again;                  /* keys and values of these rows are in the pages already */
 } dsx__work;
 
 dstok_status dsx__work_new(const dsx_model *model, size_t rows, dsx__work *out);
@@ -35,5 +46,8 @@ typedef struct dsx__page_table {
  * gets the residual stream behind the last layer, [n][width]. Pages that come to lie far enough back are
  * packed. */
 void dsx__forward(dsx__work *w, const dsx__page_table *pages, uint64_t first, const uint32_t *ids, size_t n);
+/* The same from layer `from` up to `to`, with w->x as it comes. */
+void dsx__forward_layers(dsx__work *w, const dsx__page_table *pages, uint64_t first, size_t n, uint32_t from,
+                         uint32_t to);
 
 #endif
