@@ -131,6 +131,9 @@ static dstok_status check_rope(const dsx__config *c, dstok_error *err) {
     if (!is_positive(r->theta)) return wrong(err, "the base of rotary positions must be above 0");
     if (r->kind == DSX__ROPE_PLAIN) return DSTOK_OK;
     if (!is_positive(r->factor)) return wrong(err, "the factor of rotary positions must be above 0");
+    if (!isfinite(r->mscale) || !isfinite(r->mscale_all) || r->mscale < 0 || r->mscale_all < 0 ||
+        !isfinite(r->attention_factor) || r->attention_factor < 0)
+        return wrong(err, "mscale, mscale_all_dim and attention_factor must not be below 0");
     if (r->kind == DSX__ROPE_LINEAR) return DSTOK_OK;
     if (r->original_context == 0)
         return wrong(err, "the original context of rotary positions must be above 0");
@@ -140,9 +143,6 @@ static dstok_status check_rope(const dsx__config *c, dstok_error *err) {
     if (r->kind != DSX__ROPE_YARN) return DSTOK_OK;
     if (!is_positive(r->beta_slow) || !is_positive(r->beta_fast) || r->beta_slow >= r->beta_fast)
         return wrong(err, "beta_slow must be above 0 and below beta_fast");
-    if (!isfinite(r->mscale) || !isfinite(r->mscale_all) || r->mscale < 0 || r->mscale_all < 0 ||
-        !isfinite(r->attention_factor) || r->attention_factor < 0)
-        return wrong(err, "mscale, mscale_all_dim and attention_factor must not be below 0");
     return DSTOK_OK;
 }
 

@@ -38,7 +38,8 @@ typedef struct dsx__rope {
     double factor;               /* linear, dynamic, llama3, yarn */
     double low_freq, high_freq;  /* llama3 */
     double beta_fast, beta_slow; /* yarn */
-    double mscale, mscale_all;   /* yarn; 0: not given */
+    double mscale;               /* yarn; 0: not given */
+    double mscale_all;           /* all but plain, with MLA (for yarn's factor in any model); 0: not given */
     double attention_factor;     /* yarn; 0: from factor and the two above */
     uint32_t original_context;   /* llama3, yarn, dynamic */
     bool interleaved;     /* pairs are (2i, 2i+1), not (i, i + dims/2): GGUF llama, llama2.c, DeepSeek */
@@ -74,7 +75,7 @@ typedef struct dsx__config {
     uint32_t n_more_layers; /* behind n_layers in the file, for predicting further tokens: passed over */
     uint32_t ffn;           /* of dense layers */
     uint32_t n_vocab;       /* rows of the embedding */
-    uint32_t context;       /* that the model was made for */
+    uint32_t context;       /* that the model was made for; what dynamic scaling reaches */
     uint32_t window;        /* sliding window, in tokens; 0: none */
     uint32_t window_from;   /* first layer that has it */
     double norm_eps;

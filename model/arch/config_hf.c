@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- values: null is as good as missing. The first failure stays, and what is read after it does not
@@ -191,6 +192,8 @@ static void read_rope(reader *r, dsx__config *c) {
     in.status = r->status;
     read_scaling(&in, &c->rope, c->context, original);
     r->status = in.status;
+    if (c->rope.kind == DSX__ROPE_DYNAMIC && c->rope.factor > 1)
+        c->context = (uint32_t)fmin(c->context * c->rope.factor, DSX__MAX_CONTEXT);
 }
 
 /* ---- models */
@@ -270,7 +273,7 @@ static void read_deepseek(reader *r, dsx__config *c) {
     c->moe.layer_step = step > 0 ? step : 1;
     c->moe.first_layer =
         front % c->moe.layer_step == 0 ? front : front - front % c->moe.layer_step + c->moe.layer_step;
-    c->n_more_layers = whole(r, "num_nextn_predict_layers", 1);
+    c->n_more_layers = whole(r, "num_nextn_predict_layers", whole(r, "num_mtp_layers", 1));
 }
 
 /* norm_topk_prob: the model's first code does not scale what it normalises, later ones do, transformers

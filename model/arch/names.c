@@ -311,11 +311,23 @@ static dstok_status check_left(const search *s) {
 
 /* ---- all */
 
+/* A head that is said to be the embedding, but is there and holds other numbers: it counts. */
+static bool is_other_head(const search *s, dsx__role role) {
+    const dsx__tensor *head = dsx__archive_find(s->a, rows[DSX__HEAD].hf),
+                      *embed = dsx__archive_find(s->a, rows[DSX__EMBED].hf);
+
+    return role == DSX__HEAD && head != NULL && embed != NULL &&
+           (head->format != embed->format || head->n_bytes != embed->n_bytes ||
+            memcmp(head->data, embed->data, (size_t)embed->n_bytes) != 0);
+}
+
 static dstok_status find_all(search *s, dsx__parts *out) {
     dsx__part *const whole[] = {&out->embed, &out->final_norm, &out->head};
 
-    for (int i = DSX__EMBED; i < DSX__ATTN_NORM; i++)
-        if (is_there(s->c, rows[i].when, 0)) DSX_TRY(take(s, (dsx__role)i, 0, 0, whole[i]));
+    for (int i = DSX__EMBED; i < DSX__ATTN_NORM; i++) {
+        dsx__role role = (dsx__role)i;
+        if (is_there(s->c, rows[i].when, 0) || is_other_head(s, role)) DSX_TRY(take(s, role, 0, 0, whole[i]));
+    }
     for (uint32_t i = 0; i < out->n_layers; i++) DSX_TRY(take_layer(s, i, &out->layers[i]));
     return check_left(s);
 }

@@ -28,7 +28,7 @@ static double table_factor(const dsx__rope *r) {
 double dsx__attention_scale(const dsx__config *c) {
     double scale = c->attention_scale > 0 ? c->attention_scale : 1 / sqrt(c->head_dim);
 
-    if (c->mla.kv_rank > 0 && c->rope.kind == DSX__ROPE_YARN && c->rope.mscale_all > 0) {
+    if (c->mla.kv_rank > 0 && c->rope.kind != DSX__ROPE_PLAIN && c->rope.mscale_all > 0) {
         double m = yarn_mscale(c->rope.factor, c->rope.mscale_all);
         scale *= m * m;
     }

@@ -6,6 +6,7 @@ Each is a folder as Hugging Face keeps them; some have twins of the same numbers
 The numbers mean nothing, but are scaled so that every part of a model matters for what comes out.
 """
 import json
+import math
 import pathlib
 import sys
 
@@ -31,7 +32,8 @@ def yarn(**more):
 
 # name: (architecture, what config.json says beside BASE, number format, twins, more).
 # twins: formats of the large matrices of NAME.gguf, or "bin". more: "shards", "freqs" (GGUF keeps factors of rotary
-# frequencies in a tensor), "split" (GGUF keeps the two halves of kv_b apart).
+# frequencies in a tensor), "split" (GGUF keeps the two halves of kv_b apart), "head" (there is one, though the
+# configuration says that it is the embedding).
 FIXTURES = {
     "llama": ("llama", {**BASE, "rms_norm_eps": 1e-5}, "F32", ["F32", "bin"], []),
     "llama-quantised": ("llama", {**BASE, "hidden_size": 64, "intermediate_size": 96}, "F32", ["Q8_0", "Q4_1"], []),
@@ -44,16 +46,24 @@ FIXTURES = {
         "rope_type": "yarn", "rope_theta": 20000.0, "factor": 8.0, "original_max_position_embeddings": 64,
         "beta_fast": 2.0, "beta_slow": 0.25}},
         "F32", ["F32"], []),
+    "llama-yarn-factor": ("llama", {**BASE, "rope_scaling": {
+        "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64, "attention_factor": 1.5}},
+        "F32", ["F32"], []),
     "llama-dynamic": ("llama", {**BASE, "max_position_embeddings": 64,
                                 "rope_scaling": {"rope_type": "dynamic", "factor": 4.0}}, "F32", [], []),
     "smollm": ("llama", {**BASE, "hidden_size": 36, "intermediate_size": 52, "num_attention_heads": 3,
                          "num_key_value_heads": 1, "rope_theta": 100000, "tie_word_embeddings": True},
                "BF16", ["F32"], []),
     "mistral": ("mistral", {**BASE, "num_hidden_layers": 3, "sliding_window": 40}, "BF16", [], ["shards"]),
-    "qwen2": ("qwen2", {**BASE, "rope_theta": 1000000.0, "tie_word_embeddings": True}, "BF16", ["BF16"], []),
+    "mistral-full": ("mistral", {**BASE, "head_dim": 16, "sliding_window": None}, "BF16", [], []),
+    "qwen2": ("qwen2", {**BASE, "rope_theta": 1000000.0, "tie_word_embeddings": True, "use_sliding_window": False,
+                        "sliding_window": 24, "max_window_layers": 1}, "BF16", ["BF16"], []),
+    "qwen2-head": ("qwen2", {**BASE, "tie_word_embeddings": True}, "F32", [], ["head"]),
     "qwen2-window": ("qwen2", {**BASE, "num_hidden_layers": 3, "use_sliding_window": True, "sliding_window": 24,
                                "max_window_layers": 1}, "F32", [], []),
     "qwen3": ("qwen3", {**BASE, "head_dim": 16, "rope_theta": 1000000.0}, "F16", ["F16"], []),
+    "qwen3-window": ("qwen3", {**BASE, "head_dim": 16, "attention_bias": True, "use_sliding_window": True,
+                               "sliding_window": 24, "max_window_layers": 1}, "F32", [], []),
     "qwen3-moe": ("qwen3_moe", {**QWEN_MOE, "norm_topk_prob": True}, "F32", ["Q8_0", "Q4_1"], []),
     "qwen3-moe-dense": ("qwen3_moe", {**QWEN_MOE, "num_hidden_layers": 3, "mlp_only_layers": [0],
                                       "norm_topk_prob": False}, "BF16", [], ["shards"]),
@@ -66,6 +76,8 @@ FIXTURES = {
                                            "n_group": 4, "topk_group": 2, "routed_scaling_factor": 4.0,
                                            "rope_theta": 50.0, "rope_scaling": yarn(
                                                mscale=1.0, mscale_all_dim=0.5, beta_fast=8, beta_slow=0.5)}, "F32", [], []),
+    "deepseek-v2-linear": ("deepseek_v2", {**MLA, "topk_method": "greedy", "rope_scaling": {
+        "rope_type": "linear", "factor": 4.0, "mscale": 0.5, "mscale_all_dim": 0.75}}, "F32", [], []),
     "deepseek-v3": ("deepseek_v3", {**MLA, "v_head_dim": 24, "q_lora_rank": 32, "n_routed_experts": 16,
                                     "num_experts_per_tok": 4, "n_group": 4, "topk_group": 2, "n_shared_experts": 1,
                                     "norm_topk_prob": True,
@@ -76,6 +88,8 @@ FIXTURES = {
                     "F32", ["Q8_0", "Q4_1"], ["split"]),
     "deepseek-v3-plain": ("deepseek_v3", {**MLA, "n_group": 1, "topk_group": 1, "norm_topk_prob": False,
                                           "routed_scaling_factor": 1.5, "num_nextn_predict_layers": 0}, "F16", [], []),
+    "deepseek-v3-further": ("deepseek_v3", {**MLA, "num_hidden_layers": 2, "n_group": 2, "topk_group": 1,
+                                            "rope_interleave": False, "num_nextn_predict_layers": 1}, "BF16", [], []),
 }
 
 
@@ -191,7 +205,19 @@ def experts(arch, config, at):
         yield from mlp(config, at + "shared_experts.", inner * config["n_shared_experts"])
 
 
-def parts(arch, config):
+def further_layers(config):
+    """What predicts further tokens, behind all layers: nothing of it may count."""
+    width = config["hidden_size"]
+    for layer in range(config.get("num_nextn_predict_layers", 0)):
+        at = "model.layers.%d." % (config["num_hidden_layers"] + layer)
+        yield norm(at + "enorm", width)
+        yield matrix(at + "eh_proj", width, 2 * width)
+        yield from latent_attention(config, at + "self_attn.")
+        yield from mlp(config, at + "mlp.shared_experts.", config["moe_intermediate_size"])
+        yield matrix(at + "shared_head.head", len(TOKENS), width)
+
+
+def parts(arch, config, more):
     width = config["hidden_size"]
     # Small, so that the epsilon of the first norm matters; a head needs them larger.
     yield "model.embed_tokens.weight", (len(TOKENS), width), 0, 0.35 if config["tie_word_embeddings"] else 0.1
@@ -203,8 +229,9 @@ def parts(arch, config):
         yield norm(at + "post_attention_layernorm", width)
         yield from experts(arch, config, at + "mlp.") if has_experts(config, layer) \
             else mlp(config, at + "mlp.", config["intermediate_size"])
+    yield from further_layers(config)
     yield norm("model.norm", width)
-    if not config["tie_word_embeddings"]:
+    if not config["tie_word_embeddings"] or "head" in more:
         yield matrix("lm_head", len(TOKENS), width, 2.0)
 
 
@@ -213,7 +240,7 @@ def make_tensors(name):
     take the two formats in turn."""
     arch, config, form, twins, more = FIXTURES[name]
     quantised, tensors = [t for t in twins if t in formats.QUANTISED], {}
-    for key, shape, middle, deviation in parts(arch, config):
+    for key, shape, middle, deviation in parts(arch, config, more):
         this = form
         plain = len(shape) == 1 or ".gate.weight" in key or "kv_b_proj" in key and "split" in more
         if quantised and not plain:
@@ -308,6 +335,8 @@ def gguf_rope(config, more):
     pairs.update({"rope.scaling.type": kind, "rope.scaling.factor": scaling["factor"]})
     if kind == "yarn":
         pairs["rope.scaling.original_context_length"] = scaling["original_max_position_embeddings"]
+    if "attention_factor" in scaling:  # what comes on top of yarn's own
+        pairs["rope.scaling.attn_factor"] = scaling["attention_factor"] / (0.1 * math.log(scaling["factor"]) + 1)
     for key in ("beta_fast", "beta_slow"):
         if key in scaling:
             pairs["rope.scaling.yarn_" + key] = scaling[key]

@@ -11,8 +11,9 @@ from common import HERE, drive, dsexplain, logprobs, main, worst
 
 FLOAT32 = 1e-4  # relative
 FLOAT64 = 1e-7
-# How far twins may be apart: they hold the same numbers, but for factors of frequencies that GGUF keeps as floats.
-TWINS, TWIN = {"llama-3": 2e-6}, 1e-9
+# How far twins may be apart: they hold the same numbers, but for some factors of rotary positions that GGUF keeps as
+# floats.
+TWINS, TWIN = {"llama-3": 2e-6, "llama-yarn-factor": 2e-6}, 1e-9
 LONG = ("--context", "256")  # also where the model was made for less
 TEXT = "The hen there\n thinks in her way. 日本"
 
