@@ -84,6 +84,7 @@ typedef struct dsx__config {
     dsx__moe moe;
     dsx__mla mla;
     bool tied_head; /* the head is the embedding */
+    bool fp8;       /* matrices may be F8_E4M3, each with a scale for 128 x 128 of its elements */
     bool qkv_bias, o_bias, mlp_bias;
     bool qk_norm;        /* q and k of each head are normalised */
     int64_t bos, eos[8]; /* -1: none */

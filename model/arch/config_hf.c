@@ -273,7 +273,6 @@ static void read_deepseek(reader *r, dsx__config *c) {
     c->moe.layer_step = step > 0 ? step : 1;
     c->moe.first_layer =
         front % c->moe.layer_step == 0 ? front : front - front % c->moe.layer_step + c->moe.layer_step;
-    c->n_more_layers = whole(r, "num_nextn_predict_layers", whole(r, "num_mtp_layers", 1));
 }
 
 /* norm_topk_prob: the model's first code does not scale what it normalises, later ones do, transformers
@@ -311,6 +310,7 @@ static void read_deepseek_v3(reader *r, dsx__config *c) {
     only(r, "scoring_func", "sigmoid");
     only(r, "topk_method", "noaux_tc");
     c->rope.interleaved = flag(r, "rope_interleave", true);
+    c->n_more_layers = whole(r, "num_nextn_predict_layers", whole(r, "num_mtp_layers", 1));
     c->moe.gate = DSX__GATE_SIGMOID;
     c->moe.has_bias = c->moe.group_top2 = true;
     c->moe.n_experts = whole(r, "n_routed_experts", 256);
@@ -388,15 +388,30 @@ static void read_sizes(reader *r, const model *m, dsx__config *c) {
     c->tied_head = flag(r, "tie_word_embeddings", false);
 }
 
-/* Weights that were quantised by a scheme of their own: their tensors are others. */
-static void refuse_quantised(reader *r) {
+/* FP8 as DeepSeek keeps it: a scale for each 128 x 128 of a matrix. */
+static bool is_block_fp8(const json_t *config) {
+    const char *method = json_string_value(json_object_get(config, "quant_method")),
+               *fmt = json_string_value(json_object_get(config, "fmt")),
+               *rows = json_string_value(json_object_get(config, "activation_scheme"));
+    const json_t *block = json_object_get(config, "weight_block_size");
+
+    return method != NULL && strcmp(method, "fp8") == 0 && (fmt == NULL || strcmp(fmt, "e4m3") == 0) &&
+           (rows == NULL || strcmp(rows, "dynamic") == 0) && json_array_size(block) == 2 &&
+           json_integer_value(json_array_get(block, 0)) == 128 &&
+           json_integer_value(json_array_get(block, 1)) == 128;
+}
+
+/* Weights that were quantised by another scheme: their tensors are others. */
+static void read_quantised(reader *r, dsx__config *c) {
     const json_t *config = find(r, "quantization_config"), *mlx = find(r, "quantization");
     const char *method = json_string_value(json_object_get(config, "quant_method"));
     dsx__quoted q;
 
-    if (config != NULL)
+    c->fp8 = is_block_fp8(config);
+    if (config != NULL && !c->fp8)
         FAIL(r, DSTOK_E_UNSUPPORTED,
-             "not supported: quantization_config (%s); only weights in F32, F16 or BF16 are read",
+             "not supported: quantization_config (%s); only weights in F32, F16, BF16 or FP8 in blocks of "
+             "128 x 128 are read",
              method != NULL ? dsx__quote(method, strlen(method), q) : "no quant_method");
     if (mlx != NULL)
         FAIL(r, DSTOK_E_UNSUPPORTED,
@@ -427,8 +442,8 @@ static dstok_status read_config(const json_t *o, dsx__config *out, dstok_error *
     if (!json_is_object(o)) return dsx__fail(err, DSTOK_E_FORMAT, 0, "this must be an object");
     m = find_model(&r);
     if (m == NULL) return r.status;
-    refuse_quantised(&r);
     read_sizes(&r, m, out);
+    read_quantised(&r, out);
     read_ids(&r, m, out);
     m->read(&r, out);
     read_rope(&r, out);

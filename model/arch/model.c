@@ -125,7 +125,7 @@ static dstok_status load_router_bias(const dsx_model *m, const dsx__part *part, 
     row = malloc(n * sizeof *row);
     to->router_bias = malloc(n * sizeof *to->router_bias);
     if (row != NULL && to->router_bias != NULL) {
-        dsx__to_float(part->format, part->data, n, row);
+        dsx__part_read(part, 0, 0, n, row);
         for (uint32_t i = 0; i < n; i++) to->router_bias[i] = (double)row[i];
     }
     free(row);

@@ -216,6 +216,44 @@ static dstok_status check_shape(const search *s, const dsx__tensor *t, const dsx
                      want->name, dsx__shape_text(t, found), dsx__shape_text(want, expected));
 }
 
+/* The scales of a matrix in FP8, which have its name and "_scale_inv": they are what it is multiplied by. */
+static dstok_status take_scales(search *s, const dsx__tensor *of, dsx__part *part) {
+    char name[112];
+    dsx__tensor want = {.name = name, .n_dims = 2, .shape = {1, 1, 1, 1}};
+    const dsx__tensor *t;
+
+    snprintf(name, sizeof name, "%s_scale_inv", of->name);
+    if (!s->c->fp8 || of->n_dims != 2)
+        return dsx__fail(s->err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET,
+                         "not supported: tensor \"%s\" is F8_E4M3, without a quantization_config of FP8 in "
+                         "blocks, or no matrix",
+                         of->name);
+    t = dsx__archive_find(s->a, name);
+    if (t == NULL || t->format != DSX__F32)
+        return dsx__fail(s->err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, "tensor \"%s\" is missing, or not F32",
+                         name);
+    for (int d = 0; d < 2; d++) want.shape[d] = (of->shape[d] + DSX__FP8_BLOCK - 1) / DSX__FP8_BLOCK;
+    DSX_TRY(check_shape(s, t, &want));
+    s->used[t - s->a->tensors] = true;
+    part->scales = t->data;
+    return DSTOK_OK;
+}
+
+void dsx__part_read(const dsx__part *p, uint64_t row, uint64_t from, uint64_t n, float *out) {
+    uint64_t blocks = (p->columns + DSX__FP8_BLOCK - 1) / DSX__FP8_BLOCK;
+
+    dsx__to_float(p->format,
+                  p->data + row * dsx__row_bytes(p->format, p->columns) + dsx__row_bytes(p->format, from), n,
+                  out);
+    for (uint64_t i = 0; i < n && p->scales != NULL; i++) {
+        float scale;
+
+        dsx__to_float(DSX__F32, p->scales + 4 * (row / DSX__FP8_BLOCK * blocks + (from + i) / DSX__FP8_BLOCK),
+                      1, &scale);
+        out[i] *= scale;
+    }
+}
+
 /* The tensor of a role, which must have the shape of its row. What is stacked comes as one part, with all
  * rows. */
 static dstok_status take(search *s, dsx__role role, uint32_t layer, uint32_t expert, dsx__part *out) {
@@ -233,8 +271,8 @@ static dstok_status take(search *s, dsx__role role, uint32_t layer, uint32_t exp
     if (t == NULL) return missing(s, name);
     DSX_TRY(check_shape(s, t, &want));
     s->used[t - s->a->tensors] = true;
-    *out = (dsx__part){t->format, stack * n, length(s->c, row->columns), t->data};
-    return DSTOK_OK;
+    *out = (dsx__part){t->format, stack * n, length(s->c, row->columns), t->data, NULL};
+    return t->format == DSX__F8_E4M3 ? take_scales(s, t, out) : DSTOK_OK;
 }
 
 /* ---- layers */
@@ -251,7 +289,7 @@ static dstok_status take_experts(search *s, dsx__role role, uint32_t layer, dsx_
             DSX_TRY(take(s, role, layer, e, one));
             continue;
         }
-        *one = (dsx__part){all.format, all.rows / n, all.columns, NULL};
+        *one = (dsx__part){all.format, all.rows / n, all.columns, NULL, NULL};
         one->data = all.data + e * one->rows * dsx__row_bytes(one->format, one->columns);
     }
     return DSTOK_OK;

@@ -53,7 +53,13 @@ typedef struct dsx__part {
     dsx__format format;
     uint64_t rows, columns; /* a vector is [1][n] */
     const uint8_t *data;
+    const uint8_t *scales; /* F8_E4M3: F32, one for each 128 x 128; else NULL */
 } dsx__part;
+
+#define DSX__FP8_BLOCK 128u
+
+/* Elements [from, from + n) of a row as float; from and n are multiples of the format's block. */
+void dsx__part_read(const dsx__part *p, uint64_t row, uint64_t from, uint64_t n, float *out);
 
 /* All parts of a model: one for the model, layers and experts of layers. NULL data: the model has no such
  * part. */

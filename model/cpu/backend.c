@@ -113,11 +113,8 @@ static void cpu_write(void *be, dsx__real *p, size_t n, const double *in) {
 /* ---- row by row */
 
 static void cpu_embed(void *be, const dsx__matrix *m, const uint32_t *ids, size_t n, dsx__real *out) {
-    uint64_t row_bytes = dsx__row_bytes(m->part.format, m->columns);
-
     (void)be;
-    for (size_t i = 0; i < n; i++)
-        dsx__to_float(m->part.format, m->part.data + ids[i] * row_bytes, m->columns, R(out) + i * m->columns);
+    for (size_t i = 0; i < n; i++) dsx__part_read(&m->part, ids[i], 0, m->columns, R(out) + i * m->columns);
 }
 
 /* Rows that a thread takes at once, and what to do with them. */

@@ -80,7 +80,7 @@ static void round_row(const dsx__backend_options *o, float *w, uint64_t n) {
 static dstok_status f64_load(void *be, const dsx__part *part, bool quantise, dsx__matrix **out,
                              dstok_error *err) {
     const dsx__backend_options *o = be;
-    uint64_t row_bytes = dsx__row_bytes(part->format, part->columns), n = part->rows * part->columns;
+    uint64_t n = part->rows * part->columns;
     dsx__matrix *m = n < SIZE_MAX / 8 ? malloc(sizeof *m + (size_t)n * sizeof *m->w) : NULL;
 
     if (m == NULL) return dsx__no_memory(err);
@@ -89,7 +89,7 @@ static dstok_status f64_load(void *be, const dsx__part *part, bool quantise, dsx
     for (uint64_t i = 0; i < m->rows; i++) {
         float *row = m->w + i * m->columns;
 
-        dsx__to_float(part->format, part->data + i * row_bytes, m->columns, row);
+        dsx__part_read(part, i, 0, m->columns, row);
         if (quantise && o->keep >= DSX__KEEP_W8) round_row(o, row, m->columns);
     }
     *out = m;

@@ -32,9 +32,9 @@ static size_t scale_bytes_of(dsx__scales scales) {
 static void choose_plain(dsx__matrix *m, bool as_float) {
     dsx__format format = m->part.format;
 
-    m->form = as_float || format == DSX__F32 ? DSX__PACK_F32
-              : format == DSX__F16           ? DSX__PACK_F16
-                                             : DSX__PACK_BF16;
+    m->form = format == DSX__F16 && !as_float    ? DSX__PACK_F16
+              : format == DSX__BF16 && !as_float ? DSX__PACK_BF16
+                                                 : DSX__PACK_F32;
     m->scales = DSX__SCALE_NONE;
     m->group = 16;
 }
@@ -109,7 +109,7 @@ static void pack_plain(const dsx__matrix *m, size_t panel, size_t lane, const ui
     for (uint64_t at = 0; at < m->columns; at += f->block, data += f->bytes) {
         float w[DSX__MAX_BLOCK];
 
-        if (m->form == DSX__PACK_F32) dsx__to_float(m->part.format, data, f->block, w);
+        if (m->form == DSX__PACK_F32) dsx__part_read(&m->part, panel * DSX__PANEL + lane, at, f->block, w);
         for (uint32_t i = 0; i < f->block; i++) {
             const void *from = m->form == DSX__PACK_F32 ? (const void *)&w[i] : data;
 
@@ -138,15 +138,14 @@ static void pack_group(const dsx__matrix *m, size_t panel, size_t lane, uint64_t
     }
 }
 
-static void pack_rounded(const dsx__matrix *m, size_t panel, size_t lane, const uint8_t *data) {
+static void pack_rounded(const dsx__matrix *m, size_t panel, size_t lane) {
     uint32_t block = dsx__formats[m->part.format].block, step = m->group > block ? m->group : block;
     float w[DSX__MAX_BLOCK];
 
     for (uint64_t at = 0; at < m->columns; at += step) {
         uint32_t n = m->columns - at < step ? (uint32_t)(m->columns - at) : step;
 
-        dsx__to_float(m->part.format, data, n, w);
-        data += dsx__row_bytes(m->part.format, n);
+        dsx__part_read(&m->part, panel * DSX__PANEL + lane, at, n, w);
         for (uint32_t i = 0; i < n; i += m->group)
             pack_group(m, panel, lane, at + i, w + i, n - i < m->group ? n - i : m->group);
     }
@@ -160,7 +159,7 @@ static void pack_panel(void *arg, size_t panel) {
         const uint8_t *data = m->part.data + (panel * DSX__PANEL + lane) * row_bytes;
 
         if (m->is_rounded)
-            pack_rounded(m, panel, lane, data);
+            pack_rounded(m, panel, lane);
         else if (m->scales == DSX__SCALE_NONE)
             pack_plain(m, panel, lane, data);
         else
@@ -206,7 +205,7 @@ dstok_status dsx__cpu_load(void *be, const dsx__part *part, bool quantise, dsx__
         dsx__cpu_unload(be, m);
         return dsx__no_memory(err);
     }
-    if (m->vector != NULL) dsx__to_float(part->format, part->data, m->columns, m->vector);
+    if (m->vector != NULL) dsx__part_read(part, 0, 0, m->columns, m->vector);
     dsx__workers_run(cpu->workers, m->n_panels, pack_panel, m);
     *out = m;
     return DSTOK_OK;

@@ -15,7 +15,8 @@ typedef struct body {
     uint64_t n;
 } body;
 
-static const dsx__format formats[] = {DSX__F32, DSX__F16, DSX__BF16}; /* called the same there */
+static const dsx__format formats[] = {DSX__F32, DSX__F16, DSX__BF16,
+                                      DSX__F8_E4M3}; /* called the same there */
 
 static dstok_status bad(const char *name, const char *what, dstok_error *err) {
     dsx__quoted q;
@@ -34,7 +35,7 @@ static dstok_status take_dtype(const char *name, const json_t *entry, dsx__tenso
         if (strcmp(dtype, dsx__formats[t->format].name) == 0) return DSTOK_OK;
     }
     return dsx__fail(err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET,
-                     "tensor \"%s\" has dtype %s; only F32, F16 and BF16 are supported",
+                     "tensor \"%s\" has dtype %s; only F32, F16, BF16 and F8_E4M3 are supported",
                      dsx__quote(name, strlen(name), q), dsx__quote(dtype, strlen(dtype), d));
 }
 

@@ -12,12 +12,13 @@ typedef enum dsx__format {
     DSX__F32,
     DSX__F16,
     DSX__BF16,
-    DSX__Q8_0, /* 32 elements: fp16 scale d; 32 x int8 q; d*q */
-    DSX__Q4_0, /* 32: d; 16 bytes, low nibbles are elements 0-15; d*(q-8) */
-    DSX__Q4_1, /* 32: d, fp16 minimum m; 16 bytes; d*q+m */
-    DSX__Q5_0, /* 32: d; 4 bytes of fifth bits; 16 bytes; d*(q-16) */
-    DSX__Q5_1, /* 32: d, m; 4 bytes; 16 bytes; d*q+m */
-    DSX__Q2_K, /* 256 each from here on: quant/blocks.c has the layouts */
+    DSX__F8_E4M3, /* a scale for each 128 x 128 of a matrix is in another tensor: dsx__part of arch/names.h */
+    DSX__Q8_0,    /* 32 elements: fp16 scale d; 32 x int8 q; d*q */
+    DSX__Q4_0,    /* 32: d; 16 bytes, low nibbles are elements 0-15; d*(q-8) */
+    DSX__Q4_1,    /* 32: d, fp16 minimum m; 16 bytes; d*q+m */
+    DSX__Q5_0,    /* 32: d; 4 bytes of fifth bits; 16 bytes; d*(q-16) */
+    DSX__Q5_1,    /* 32: d, m; 4 bytes; 16 bytes; d*q+m */
+    DSX__Q2_K,    /* 256 each from here on: quant/blocks.c has the layouts */
     DSX__Q3_K,
     DSX__Q4_K,
     DSX__Q5_K,

@@ -14,14 +14,16 @@
  *   Q6_K 128 bytes of the low four bits; 64 bytes of the high two; 16 x int8 scales; d */
 #include "quant/blocks.h"
 
+#include "quant/rounding.h"
+
 #include <string.h>
 
 const dsx__format_info dsx__formats[DSX__N_FORMATS] = {
-    [DSX__F32] = {"F32", 1, 4},       [DSX__F16] = {"F16", 1, 2},       [DSX__BF16] = {"BF16", 1, 2},
-    [DSX__Q8_0] = {"Q8_0", 32, 34},   [DSX__Q4_0] = {"Q4_0", 32, 18},   [DSX__Q4_1] = {"Q4_1", 32, 20},
-    [DSX__Q5_0] = {"Q5_0", 32, 22},   [DSX__Q5_1] = {"Q5_1", 32, 24},   [DSX__Q2_K] = {"Q2_K", 256, 84},
-    [DSX__Q3_K] = {"Q3_K", 256, 110}, [DSX__Q4_K] = {"Q4_K", 256, 144}, [DSX__Q5_K] = {"Q5_K", 256, 176},
-    [DSX__Q6_K] = {"Q6_K", 256, 210},
+    [DSX__F32] = {"F32", 1, 4},       [DSX__F16] = {"F16", 1, 2},         [DSX__BF16] = {"BF16", 1, 2},
+    [DSX__Q8_0] = {"Q8_0", 32, 34},   [DSX__Q4_0] = {"Q4_0", 32, 18},     [DSX__Q4_1] = {"Q4_1", 32, 20},
+    [DSX__Q5_0] = {"Q5_0", 32, 22},   [DSX__Q5_1] = {"Q5_1", 32, 24},     [DSX__Q2_K] = {"Q2_K", 256, 84},
+    [DSX__Q3_K] = {"Q3_K", 256, 110}, [DSX__Q4_K] = {"Q4_K", 256, 144},   [DSX__Q5_K] = {"Q5_K", 256, 176},
+    [DSX__Q6_K] = {"Q6_K", 256, 210}, [DSX__F8_E4M3] = {"F8_E4M3", 1, 1},
 };
 
 const dsx__block_info dsx__blocks[DSX__N_FORMATS] = {
@@ -190,7 +192,9 @@ static void plain_to_float(dsx__format format, const uint8_t *row, uint64_t n, f
         return;
     }
     for (uint64_t i = 0; i < n; i++)
-        out[i] = format == DSX__F16 ? half_at(row + 2 * i) : from_bits(u16(row + 2 * i) << 16);
+        out[i] = format == DSX__F8_E4M3 ? dsx__from_fp8(row[i])
+                 : format == DSX__F16   ? half_at(row + 2 * i)
+                                        : from_bits(u16(row + 2 * i) << 16);
 }
 
 void dsx__to_float(dsx__format format, const uint8_t *row, uint64_t n, float *out) {

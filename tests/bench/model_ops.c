@@ -45,7 +45,7 @@ static dsx__matrix *weights(dsx__format format, uint64_t rows, uint64_t columns,
     uint64_t row = dsx__row_bytes(format, columns), n = rows * row;
     uint8_t *data = malloc(n);
     dsx__matrix *m;
-    dsx__part part = {format, rows, columns, data};
+    dsx__part part = {format, rows, columns, data, NULL};
     dstok_error err;
 
     for (uint64_t i = 0; i < n; i++) data[i] = (uint8_t)(0x20 | ((uint32_t)(noise() * 200 + 100) & 0x1f));

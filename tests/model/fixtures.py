@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Writes tiny checkpoints of every architecture: fixtures.py FOLDER [NAME...]
 
-Each is a folder as Hugging Face keeps them; some have twins of the same numbers beside it, NAME.gguf and NAME.bin.
+Each is a folder as Hugging Face keeps them; some have twins of the same numbers beside it, NAME.gguf, NAME.bin and
+NAME-fp8.
 The numbers mean nothing, but are scaled so that every part of a model matters for what comes out.
 """
 import json
@@ -31,7 +32,7 @@ def yarn(**more):
 
 
 # name: (architecture, what config.json says beside BASE, number format, twins, more).
-# twins: formats of the large matrices of NAME.gguf, or "bin". more: "shards", "freqs" (GGUF keeps factors of rotary
+# twins: formats of the large matrices of NAME.gguf, or "bin", or "fp8" (a folder NAME-fp8). more: "shards", "freqs" (GGUF keeps factors of rotary
 # frequencies in a tensor), "split" (GGUF keeps the two halves of kv_b apart), "head" (there is one, though the
 # configuration says that it is the embedding).
 FIXTURES = {
@@ -90,6 +91,10 @@ FIXTURES = {
                                           "routed_scaling_factor": 1.5, "num_nextn_predict_layers": 0}, "F16", [], []),
     "deepseek-v3-further": ("deepseek_v3", {**MLA, "num_hidden_layers": 2, "n_group": 2, "topk_group": 1,
                                             "rope_interleave": False, "num_nextn_predict_layers": 1}, "BF16", [], []),
+    "deepseek-v3-blocks": ("deepseek_v3", {**MLA, "hidden_size": 144, "intermediate_size": 160, "num_hidden_layers": 2,
+                                           "moe_intermediate_size": 136, "n_shared_experts": 1, "v_head_dim": 40,
+                                           "n_routed_experts": 4, "num_experts_per_tok": 2, "n_group": 1, "topk_group": 1,
+                                           "num_nextn_predict_layers": 0}, "F32", ["fp8"], []),
 }
 
 
@@ -247,6 +252,8 @@ def make_tensors(name):
             this = quantised[0] if "experts." not in key and len(tensors) % 3 == 0 or "down_proj" in key else quantised[1]
         if "e_score" in key:
             this = "F32"
+        if "fp8" in twins and len(shape) == 2 and not any(part in key for part in ("embed", "lm_head", "gate.weight")):
+            this = "F8_E4M3"
         tensors[key] = Tensor.make(name + "/" + key, shape, this, middle, deviation)
     return tensors
 
@@ -403,9 +410,14 @@ def write_folder(folder, name, tensors):
     folder.mkdir(exist_ok=True)
     config = {"architectures": [CLASSES[arch] + "ForCausalLM"], "model_type": arch, "vocab_size": len(TOKENS),
               "bos_token_id": BOS, "eos_token_id": EOS, "torch_dtype": DTYPES[form], **config}
-    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer_json(), indent=1, ensure_ascii=False) + "\n")
-    tensors = {key: t if t.form in formats.PLAIN else t.plain("F32") for key, t in tensors.items()}
+    if folder.name != name:
+        config["quantization_config"] = {"activation_scheme": "dynamic", "fmt": "e4m3", "quant_method": "fp8",
+                                         "weight_block_size": [128, 128]}
+        tensors.update({key + "_scale_inv": t.scales for key, t in tensors.items() if t.scales is not None})
+    else:
+        tensors = {key: t if t.form in formats.PLAIN else t.plain("F32") for key, t in tensors.items()}
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     if "shards" in more:
         formats.write_shards(folder, tensors, 2)
     else:
@@ -434,7 +446,10 @@ def write(folder, name):
     """Writes a fixture and its twins; returns the paths, the folder first."""
     tensors, twins, paths = make_tensors(name), FIXTURES[name][3], [folder / name]
     write_folder(folder / name, name, tensors)
-    if [t for t in twins if t != "bin"]:
+    if "fp8" in twins:
+        paths.append(folder / (name + "-fp8"))
+        write_folder(paths[-1], name, tensors)
+    if [t for t in twins if t not in ("bin", "fp8")]:
         paths.append(folder / (name + ".gguf"))
         formats.write_gguf(paths[-1], gguf_pairs(name), gguf_tensors(name, tensors))
     if "bin" in twins:

@@ -101,11 +101,22 @@ def made_q4_1(key, n, deviation):
 QUANTISED = {"Q8_0": made_q8_0, "Q4_1": made_q4_1}
 
 
-class Tensor:
-    """A shape (slowest axis first), a format, the bytes, and the numbers that these are."""
+def made_fp8(key, rows, columns, deviation):
+    """E4M3 codes of some exponents, the scales of blocks of 128 x 128 (as a tensor), and the floats that these are."""
+    codes = bytes((b & 0x9F) + 0x30 for b in random_bytes(key + "/q", rows * columns))  # 2^-1 to 2^2, of both signs
+    plain = {c: (1 + c % 8 / 8) * 2.0 ** ((c >> 3 & 15) - 7) * (-1 if c > 127 else 1) for c in set(codes)}
+    across = -(-columns // 128)
+    scales = [deviation / 3.378 * (0.6 + spread / 320) for spread in random_bytes(key + "/d", -(-rows // 128) * across)]
+    data, scales = as_f32(scales)
+    values = [plain[c] * scales[i // columns // 128 * across + i % columns // 128] for i, c in enumerate(codes)]
+    return codes, array.array("f", values), Tensor((-(-rows // 128), across), "F32", data, scales)
 
-    def __init__(self, shape, form, data, values):
-        self.shape, self.form, self.data, self.values = shape, form, data, values
+
+class Tensor:
+    """A shape (slowest axis first), a format, the bytes, and the numbers that these are. F8_E4M3 has scales beside."""
+
+    def __init__(self, shape, form, data, values, scales=None):
+        self.shape, self.form, self.data, self.values, self.scales = shape, form, data, values, scales
 
     @classmethod
     def make(cls, key, shape, form, middle, deviation):
@@ -115,6 +126,8 @@ class Tensor:
         if form in QUANTISED:
             assert middle == 0 and shape[-1] % 32 == 0
             return cls(shape, form, *QUANTISED[form](key, n, deviation))
+        if form == "F8_E4M3":
+            return cls(shape, form, *made_fp8(key, *shape, deviation))
         return cls(shape, form, *PLAIN[form](uniform(key, n, middle, deviation)))
 
     def plain(self, form):

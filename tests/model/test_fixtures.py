@@ -73,6 +73,13 @@ class Fixtures(unittest.TestCase):
         self.each(check)
         self.assertEqual(len(firsts), len(self.paths))
 
+    def test_fp8_rounded(self):
+        """FP8 is rounded to other formats from the numbers that it is."""
+        for name, paths in self.paths.items():
+            if "fp8" in fixtures.FIXTURES[name][3]:
+                said = [logprobs(path, self.ids, "--weights", "w8").logprobs for path in paths]
+                self.assertEqual(said[0], said[1])
+
     # ---- the same bits, whatever the way
 
     def same_bits(self, path, base, ways):

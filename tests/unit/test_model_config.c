@@ -175,6 +175,9 @@ static void test_rope(void) {
     c = good(LLAMA "\"rope_scaling\":{\"rope_type\":\"dynamic\",\"type\":\"linear\",\"factor\":2.5,"
                    "\"original_max_position_embeddings\":9},\"max_position_embeddings\":77}");
     CHECK(c.rope.kind == DSX__ROPE_DYNAMIC && c.rope.factor == 2.5 && c.rope.original_context == 77);
+    CHECK_EQ(c.context, 192); /* what it reaches */
+    c = good(LLAMA "\"rope_scaling\":{\"rope_type\":\"dynamic\",\"factor\":1e300}}");
+    CHECK_EQ(c.context, DSX__MAX_CONTEXT);
     c = good(LLAMA "\"rope_scaling\":{\"rope_type\":\"llama3\",\"factor\":8.0,\"low_freq_factor\":1.0,\"high_"
                    "freq_factor\":4.0,"
                    "\"original_max_position_embeddings\":8192},\"rope_theta\":500000.0}");
@@ -214,6 +217,8 @@ static void test_rope_refused(void) {
         DSTOK_E_FORMAT, "below high_freq_factor");
     refuse(LLAMA "\"rope_scaling\":{\"type\":\"linear\",\"factor\":0}}", DSTOK_E_FORMAT,
            "factor of rotary positions must be above 0");
+    refuse(V3 "\"rope_scaling\":{\"type\":\"linear\",\"factor\":2,\"mscale_all_dim\":-1}}", DSTOK_E_FORMAT,
+           "must not be below 0");
     refuse(LLAMA "\"rope_scaling\":{\"type\":\"linear\",\"factor\":\"2\"}}", DSTOK_E_FORMAT,
            "factor must be a number");
     refuse(LLAMA "\"rope_scaling\":{\"type\":3}}", DSTOK_E_FORMAT, "type must be a string");
@@ -253,6 +258,7 @@ static void test_experts(void) {
     CHECK(c.moe.n_experts == 0 && !dsx__has_experts(&c, 0));
     c = good(V3 "\"rope_interleave\":false,\"num_nextn_predict_layers\":0}");
     CHECK(!c.rope.interleaved && c.n_more_layers == 0);
+    CHECK_EQ(good(V3 "\"num_mtp_layers\":3}").n_more_layers, 3);
 }
 
 static void test_experts_refused(void) {
@@ -300,6 +306,14 @@ static void test_refused(void) {
            "quantization_config (awq)");
     refuse(V3 "\"quantization_config\":{\"quant_method\":\"fp8\"}}", DSTOK_E_UNSUPPORTED,
            "quantization_config (fp8)");
+    refuse(V3 "\"quantization_config\":{\"quant_method\":\"fp8\",\"weight_block_size\":[128,64]}}",
+           DSTOK_E_UNSUPPORTED, "FP8 in blocks of 128 x 128");
+    refuse(V3 "\"quantization_config\":{\"quant_method\":\"fp8\",\"weight_block_size\":[128,128],\"fmt\":"
+              "\"e5m2\"}}",
+           DSTOK_E_UNSUPPORTED, "quantization_config (fp8)");
+    refuse(V3 "\"quantization_config\":{\"quant_method\":\"fp8\",\"weight_block_size\":[128,128],"
+              "\"activation_scheme\":\"static\"}}",
+           DSTOK_E_UNSUPPORTED, "quantization_config (fp8)");
     refuse(LLAMA "\"quantization\":{\"bits\":4,\"group_size\":32}}", DSTOK_E_UNSUPPORTED,
            "quantization (MLX, 4 bits)");
     refuse(LLAMA "\"vocab_size\":-1}", DSTOK_E_FORMAT, "vocab_size must be a whole number");

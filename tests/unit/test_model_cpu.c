@@ -74,6 +74,7 @@ static uint8_t *bytes_of(dsx__format format, uint64_t rows, uint64_t columns) {
         if (format == DSX__F32) memcpy(p + at, &x, 4);
         if (format == DSX__BF16) put_half(p + at, bits >> 16);
         if (format == DSX__F16) put_half(p + at, 0x3000 | t_below(&rng, 0x800));
+        if (format == DSX__F8_E4M3) p[at] &= 0xBF; /* below 2 */
         for (int i = 0; i < 2 && dsx__blocks[format].group > 0; i++)
             if (scales[format][i] >= 0) put_half(p + at + scales[format][i], 0x2400 | t_below(&rng, 0x400));
     }
@@ -286,11 +287,15 @@ static void check_case(const a_case *c) {
 }
 
 static dsx__part part_of(dsx__format format, uint64_t rows, uint64_t columns) {
-    return (dsx__part){format, rows, columns, bytes_of(format, rows, columns)};
+    const uint8_t *scales =
+        format == DSX__F8_E4M3 ? bytes_of(DSX__F32, (rows + 127) / 128, (columns + 127) / 128) : NULL;
+
+    return (dsx__part){format, rows, columns, bytes_of(format, rows, columns), scales};
 }
 
 static void free_parts(a_case *c) {
     free((void *)(uintptr_t)c->part.data);
+    free((void *)(uintptr_t)c->part.scales);
     free((void *)(uintptr_t)c->vector.data);
 }
 

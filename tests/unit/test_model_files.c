@@ -81,8 +81,8 @@ static void test_header(void) {
     refuse_header("{\"w\":{},\"w\":{}}", 0, DSTOK_E_FORMAT, "duplicate object key");
     refuse_header("{\"w\":{}}", 0, DSTOK_E_FORMAT, "tensor \"w\": dtype must be a string");
     refuse_header(ONE("\"I64\"", "[1]", "[0,8]"), 8, DSTOK_E_UNSUPPORTED,
-                  "tensor \"w\" has dtype I64; only F32, F16 and BF16");
-    refuse_header(ONE("\"F8_E4M3\"", "[1]", "[0,1]"), 1, DSTOK_E_UNSUPPORTED, "has dtype F8_E4M3");
+                  "tensor \"w\" has dtype I64; only F32, F16, BF16 and F8_E4M3");
+    refuse_header(ONE("\"F8_E5M2\"", "[1]", "[0,1]"), 1, DSTOK_E_UNSUPPORTED, "has dtype F8_E5M2");
     refuse_header(ONE("\"F32\"", "1", "[0,4]"), 4, DSTOK_E_FORMAT, "shape must be an array");
     refuse_header(ONE("\"F32\"", "[1,1,1,1,1]", "[0,4]"), 4, DSTOK_E_UNSUPPORTED,
                   "tensor \"w\" has 5 axes; at most 4");

@@ -105,6 +105,8 @@ static void test_llama_more(void) {
     accept_llama("", "model.layers.0.self_attn.rotary_emb.inv_freq F32 2\n", LLAMA_CONFIG);
     accept_llama("lm_head.weight F32 5 8\n", "", WITH("\"tie_word_embeddings\":true"));
     accept_llama("", "", WITH("\"tie_word_embeddings\":true")); /* the head once more */
+    refuse_llama("lm_head.weight F32 5 8\n", "lm_head.weight F32 5 9\n", WITH("\"tie_word_embeddings\":true"),
+                 "\"lm_head.weight\" has shape [5][9], expected [5][8]"); /* another one */
     refuse_llama("", "", WITH("\"attention_bias\":true"),
                  "\"model.layers.0.self_attn.q_proj.bias\" is missing");
     refuse_llama("", "", WITH("\"mlp_bias\":true"), "\"model.layers.0.mlp.gate_proj.bias\" is missing");
@@ -128,6 +130,52 @@ static void test_llama_more(void) {
     check_part(r, &l->role[DSX__DOWN_BIAS], "model.layers.0.mlp.down_proj.bias", 1, 8, 0);
     read_free(r);
     free(text);
+}
+
+/* ---- FP8 with a scale for each 128 x 128 */
+
+#define Q     "model.layers.0.self_attn.q_proj.weight"
+#define FP8   "\"quantization_config\":{\"quant_method\":\"fp8\",\"weight_block_size\":[128,128]}"
+#define Q_FP8 Q " F8_E4M3 8 8\n"
+#define SCALE Q "_scale_inv F32 1 1\n"
+
+static void test_fp8(void) {
+    char *text = edit(LLAMA_TENSORS, Q " F16 8 8\n", Q_FP8 SCALE);
+    read_file *r = read_good(DSX__SAFETENSORS, safetensors_of(text), WITH(FP8));
+    const dsx__part *p = &r->parts.layers[0].role[DSX__Q];
+
+    check_part(r, p, Q, 8, 8, 0);
+    CHECK(p->scales == dsx__archive_find(&r->a, Q "_scale_inv")->data);
+    CHECK(r->parts.layers[0].role[DSX__K].scales == NULL);
+    read_free(r);
+    read_refuse(DSX__SAFETENSORS, safetensors_of(text), LLAMA_CONFIG, DSTOK_E_UNSUPPORTED,
+                "tensor \"" Q "\" is F8_E4M3, without a quantization_config");
+    free(text);
+    refuse_llama(Q " F16 8 8\n", Q_FP8, WITH(FP8), "tensor \"" Q "_scale_inv\" is missing, or not F32");
+    refuse_llama(Q " F16 8 8\n", Q_FP8 Q "_scale_inv BF16 1 1\n", WITH(FP8), "is missing, or not F32");
+    refuse_llama(Q " F16 8 8\n", Q_FP8 Q "_scale_inv F32 1 2\n", WITH(FP8),
+                 "has shape [1][2], expected [1][1]");
+    refuse_llama("", SCALE, WITH(FP8), "\"" Q "_scale_inv\" of shape [1][1] is no part");
+    text = edit(LLAMA_TENSORS, "model.norm.weight F32 8\n", "model.norm.weight F8_E4M3 8\n");
+    read_refuse(DSX__SAFETENSORS, safetensors_of(text), WITH(FP8), DSTOK_E_UNSUPPORTED, "or no matrix");
+    free(text);
+}
+
+/* Element (i, j) is multiplied by scale (i / 128, j / 128). */
+static void test_fp8_scales(void) {
+    static uint8_t codes[130 * 260];
+    static const uint8_t scales[2 * 3][4] = {{0, 0, 0x80, 0x3F}, {0, 0, 0, 0x40},    {0, 0, 0x40, 0x40},
+                                             {0, 0, 0x80, 0x40}, {0, 0, 0xA0, 0x40}, {0, 0, 0xC0, 0x40}};
+    dsx__part p = {DSX__F8_E4M3, 130, 260, codes, scales[0]};
+    float row[260];
+
+    memset(codes, 0x38, sizeof codes); /* 1 */
+    for (uint64_t i = 0; i < 130; i++) {
+        dsx__part_read(&p, i, 0, 260, row);
+        for (uint64_t j = 0; j < 260; j++) CHECK(row[j] == (float)(1 + i / 128 * 3 + j / 128));
+    }
+    dsx__part_read(&p, 128, 127, 2, row);
+    CHECK(row[0] == 4 && row[1] == 5);
 }
 
 /* ---- experts */
@@ -319,6 +367,8 @@ int main(void) {
     test_llama();
     test_llama_unlike();
     test_llama_more();
+    test_fp8();
+    test_fp8_scales();
     test_qwen3_moe();
     test_deepseek();
     test_gguf_deepseek();
