@@ -122,6 +122,29 @@ typedef struct dsx__backend_ops {
      * out[i] = log p(targets[i]); lse (NULL allowed) gets the log of the sum of exp(logits) */
     void (*log_probs)(void *be, const dsx__matrix *head, const dsx__real *x, size_t n,
                       const uint32_t *targets, double *out, double *lse);
+
+    /* ---- the way back, for explanations: attention weights and scales of norms are taken as constants */
+    /* out[n][columns of m] = g[n][rows of m] . m; add: += instead */
+    void (*linear_back)(void *be, const dsx__matrix *m, const dsx__real *g, size_t n, dsx__real *out,
+                        bool add);
+    /* out = g / sqrt(mean(x^2) + eps) * w; add: += instead */
+    void (*norm_back)(void *be, const dsx__real *x, size_t n, uint32_t width, uint32_t stride,
+                      const dsx__matrix *w, double eps, const dsx__real *g, uint32_t g_stride, dsx__real *out,
+                      uint32_t out_stride, bool add);
+    /* p: the attention weights of attend, with pages as they stand now, not packed. For every position at in
+     * [0, first + n): values[at][kv head][value_dim] += p u, u [n][n_heads][value_dim], and
+     * mass[at][head] += p; u with values, or mass, may be NULL. room: [n][n_heads] */
+    void (*attend_back)(void *be, const dsx__attention *a, const dsx__real *q, const dsx__real *u, size_t n,
+                        dsx__real *room, dsx__real *values, dsx__real *mass);
+    /* values of positions [from, from + n): out [n][n_kv_heads][value_dim] */
+    void (*kv_values)(void *be, const dsx__attention *a, uint64_t from, size_t n, dsx__real *out);
+    /* values [n][n_kv_heads][dim] -> out[n][n_heads]: the length of what m, rows of [n_heads][dim], makes
+     * of each head alone; of a latent (m NULL) its own */
+    void (*head_norms)(void *be, const dsx__matrix *m, uint32_t n_heads, uint32_t n_kv_heads, uint32_t dim,
+                       const dsx__real *values, size_t n, dsx__real *out);
+    /* out[i] += sum of x[i][k] y[i][k] for k < width; a stride of 0 takes one row for all */
+    void (*dots)(void *be, const dsx__real *x, uint32_t stride, const dsx__real *y, uint32_t y_stride,
+                 size_t n, uint32_t width, double *out);
 } dsx__backend_ops;
 
 extern const dsx__backend_ops dsx__backend_cpu;     /* cpu/: float, threads, SIMD */

@@ -215,9 +215,10 @@ static void experts(const dsx__step *s) {
 /* The stream as it is, for a way back. */
 static void keep(const dsx__step *s, dsx__real *rows) {
     const dsx__record *r = s->w->record;
-    size_t width = s->c->width, at = s->layer_number - r->from;
+    size_t width = s->c->width, at;
 
-    at = at * r->cap + (size_t)(s->attention.first - r->first);
+    if (r == NULL || rows == NULL || (s->layer_number - r->from) % r->every != 0) return;
+    at = (s->layer_number - r->from) / r->every * r->cap + (size_t)(s->attention.first - r->first);
     s->ops->copy(s->be, s->w->x, 1, (uint32_t)(s->n * width), 0, s->ops->at(rows, at * width), 0);
 }
 
@@ -232,13 +233,13 @@ static void layer(const dsx__step *s) {
     const dsx__config *c = s->c;
     dsx__work *w = s->w;
 
-    if (w->record != NULL) keep(s, w->record->in);
+    keep(s, w->record != NULL ? w->record->in : NULL);
     norm(s, w->x, s->layer->role[DSX__ATTN_NORM], c->width, s->n, c->width, w->h);
     if (c->mla.kv_rank > 0)
         latent_attention(s);
     else
         attention(s);
-    if (w->record != NULL) keep(s, w->record->mid);
+    keep(s, w->record != NULL ? w->record->mid : NULL);
     norm(s, w->x, s->layer->role[DSX__FFN_NORM], c->width, s->n, c->width, w->h);
     if (dsx__has_experts(c, s->layer_number))
         experts(s);
@@ -281,6 +282,8 @@ void dsx__forward_layers(dsx__work *w, const dsx__page_table *pages, uint64_t fi
         dsx__step_layer(&s, l);
         layer(&s);
     }
+    s.layer_number = to;
+    keep(&s, w->record != NULL ? w->record->in : NULL);
 }
 
 void dsx__forward(dsx__work *w, const dsx__page_table *pages, uint64_t first, const uint32_t *ids, size_t n) {

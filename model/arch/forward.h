@@ -9,9 +9,11 @@
  * text is row i here. */
 typedef struct dsx__record {
     uint64_t first;
-    size_t cap;          /* rows there is room for */
-    uint32_t from, to;   /* layers */
-    dsx__real *in, *mid; /* [to - from][cap][width]: before a layer, and between its two halves */
+    size_t cap;        /* rows there is room for */
+    uint32_t from, to; /* layers */
+    uint32_t every; /* each every-th of them, from the first on; behind the last one, too, where it is one */
+    dsx__real *in;  /* [(to - from) / every + 1][cap][width]: before a layer */
+    dsx__real *mid; /* [to - from][cap][width]: between a layer's two halves; NULL: not kept */
 } dsx__record;
 
 /* Room for one chunk of rows. What each array holds stands at its use in forward.c. */

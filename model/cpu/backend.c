@@ -258,4 +258,10 @@ const dsx__backend_ops dsx__backend_cpu = {
     .kv_pack = dsx__cpu_kv_pack,
     .attend = dsx__cpu_attend,
     .log_probs = dsx__cpu_log_probs,
+    .linear_back = dsx__cpu_linear_back,
+    .norm_back = dsx__cpu_norm_back,
+    .attend_back = dsx__cpu_attend_back,
+    .kv_values = dsx__cpu_kv_values,
+    .head_norms = dsx__cpu_head_norms,
+    .dots = dsx__cpu_dots,
 };

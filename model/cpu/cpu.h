@@ -78,6 +78,19 @@ typedef struct dsx__kernels {
 extern const dsx__kernels dsx__kernels_scalar;
 #if defined(__x86_64__)
 extern const dsx__kernels dsx__kernels_avx2, dsx__kernels_avx512;
+void dsx__cpu_linear_back(void *be, const dsx__matrix *m, const dsx__real *g, size_t n, dsx__real *out,
+                          bool add);
+void dsx__cpu_norm_back(void *be, const dsx__real *x, size_t n, uint32_t width, uint32_t stride,
+                        const dsx__matrix *w, double eps, const dsx__real *g, uint32_t g_stride,
+                        dsx__real *out, uint32_t out_stride, bool add);
+void dsx__cpu_attend_back(void *be, const dsx__attention *a, const dsx__real *q, const dsx__real *u, size_t n,
+                          dsx__real *room, dsx__real *values, dsx__real *mass);
+void dsx__cpu_kv_values(void *be, const dsx__attention *a, uint64_t from, size_t n, dsx__real *out);
+void dsx__cpu_head_norms(void *be, const dsx__matrix *m, uint32_t n_heads, uint32_t n_kv_heads, uint32_t dim,
+                         const dsx__real *values, size_t n, dsx__real *out);
+void dsx__cpu_dots(void *be, const dsx__real *x, uint32_t stride, const dsx__real *y, uint32_t y_stride,
+                   size_t n, uint32_t width, double *out);
+
 #endif
 
 /* ---- threads */
@@ -124,5 +137,17 @@ void dsx__cpu_log_probs(void *be, const dsx__matrix *head, const dsx__real *x, s
 void dsx__cpu_kv_write(void *be, const dsx__attention *a, const dsx__real *k, const dsx__real *v, size_t n);
 void dsx__cpu_kv_pack(void *be, const dsx__attention *a, uint64_t page);
 void dsx__cpu_attend(void *be, const dsx__attention *a, const dsx__real *q, size_t n, dsx__real *out);
+void dsx__cpu_linear_back(void *be, const dsx__matrix *m, const dsx__real *g, size_t n, dsx__real *out,
+                          bool add);
+void dsx__cpu_norm_back(void *be, const dsx__real *x, size_t n, uint32_t width, uint32_t stride,
+                        const dsx__matrix *w, double eps, const dsx__real *g, uint32_t g_stride,
+                        dsx__real *out, uint32_t out_stride, bool add);
+void dsx__cpu_attend_back(void *be, const dsx__attention *a, const dsx__real *q, const dsx__real *u, size_t n,
+                          dsx__real *room, dsx__real *values, dsx__real *mass);
+void dsx__cpu_kv_values(void *be, const dsx__attention *a, uint64_t from, size_t n, dsx__real *out);
+void dsx__cpu_head_norms(void *be, const dsx__matrix *m, uint32_t n_heads, uint32_t n_kv_heads, uint32_t dim,
+                         const dsx__real *values, size_t n, dsx__real *out);
+void dsx__cpu_dots(void *be, const dsx__real *x, uint32_t stride, const dsx__real *y, uint32_t y_stride,
+                   size_t n, uint32_t width, double *out);
 
 #endif

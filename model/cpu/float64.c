@@ -377,6 +377,118 @@ static void f64_log_probs(void *be, const dsx__matrix *head, const dsx__real *x,
     }
 }
 
+/* ---- the way back */
+
+static void f64_linear_back(void *be, const dsx__matrix *m, const dsx__real *g, size_t n, dsx__real *out,
+                            bool add) {
+    uint64_t rows = m->rows, columns = m->columns;
+
+    (void)be;
+    if (!add) memset(out, 0, n * columns * sizeof(double));
+    for (uint64_t j = 0; j < rows; j++)
+        for (size_t i = 0; i < n; i++)
+            for (uint64_t k = 0; k < columns; k++)
+                R(out)[i * columns + k] += CR(g)[i * rows + j] * (double)row_of(m, j)[k];
+}
+
+static void f64_norm_back(void *be, const dsx__real *x, size_t n, uint32_t width, uint32_t stride,
+                          const dsx__matrix *m, double eps, const dsx__real *g, uint32_t g_stride,
+                          dsx__real *out, uint32_t out_stride, bool add) {
+    const float *w = row_of(m, 0);
+
+    (void)be;
+    for (size_t i = 0; i < n; i++) {
+        const double *in = CR(x) + i * stride;
+        double sum = 0;
+
+        for (uint32_t k = 0; k < width; k++) sum += in[k] * in[k];
+        for (uint32_t k = 0; k < width; k++) {
+            double y = CR(g)[i * g_stride + k] / sqrt(sum / width + eps) * (double)w[k],
+                   *to = R(out) + i * out_stride + k;
+
+            *to = add ? *to + y : y;
+        }
+    }
+}
+
+/* What attend_head exponentiates. */
+static double score(const dsx__attention *a, const double *q, uint32_t head, uint64_t position, uint64_t at) {
+    double slope = a->alibi * exp2(-8.0 * (head + 1) / a->n_heads), sum = 0;
+    double key[DSX__KV_MAX_DIM], value[DSX__KV_MAX_DIM];
+
+    token(a, head / (a->n_heads / a->shape->n_kv_heads), at, key, value);
+    for (uint32_t d = 0; d < a->shape->key_dim; d++) sum += q[d] * key[d];
+    return sum * a->scale - slope * (double)(position - at);
+}
+
+static void head_back(const dsx__attention *a, const double *q, const double *u, uint32_t head,
+                      uint64_t position, double *values, double *mass) {
+    uint64_t from = a->window > 0 && position >= a->window ? position - a->window + 1 : 0;
+    uint32_t kv_head = head / (a->n_heads / a->shape->n_kv_heads), dim = a->shape->value_dim;
+    double max = -INFINITY, sum = 0;
+
+    for (uint64_t at = from; at <= position; at++) max = fmax(max, score(a, q, head, position, at));
+    for (uint64_t at = from; at <= position; at++) sum += exp(score(a, q, head, position, at) - max);
+    for (uint64_t at = from; at <= position; at++) {
+        double p = exp(score(a, q, head, position, at) - max) / sum;
+
+        for (uint32_t d = 0; u != NULL && d < dim; d++)
+            values[(at * a->shape->n_kv_heads + kv_head) * dim + d] += p * u[d];
+        if (mass != NULL) mass[at * a->n_heads + head] += p;
+    }
+}
+
+static void f64_attend_back(void *be, const dsx__attention *a, const dsx__real *q, const dsx__real *u,
+                            size_t n, dsx__real *room, dsx__real *values, dsx__real *mass) {
+    (void)be;
+    (void)room;
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t h = 0; h < a->n_heads; h++) {
+            size_t at = i * a->n_heads + h;
+
+            head_back(a, CR(q) + at * a->shape->key_dim, u != NULL ? CR(u) + at * a->shape->value_dim : NULL,
+                      h, a->first + i, R(values), R(mass));
+        }
+}
+
+static void f64_kv_values(void *be, const dsx__attention *a, uint64_t from, size_t n, dsx__real *out) {
+    uint32_t heads = a->shape->n_kv_heads, dim = a->shape->value_dim;
+    double key[DSX__KV_MAX_DIM];
+
+    (void)be;
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t h = 0; h < heads; h++) token(a, h, from + i, key, R(out) + (i * heads + h) * dim);
+}
+
+static double length_of(const dsx__matrix *m, uint32_t head, uint32_t dim, const double *value) {
+    double sum = 0;
+
+    for (uint64_t j = 0; m != NULL && j < m->rows; j++) {
+        double y = dot(value, row_of(m, j) + (size_t)head * dim, dim);
+
+        sum += y * y;
+    }
+    for (uint32_t k = 0; m == NULL && k < dim; k++) sum += value[k] * value[k];
+    return sqrt(sum);
+}
+
+static void f64_head_norms(void *be, const dsx__matrix *m, uint32_t n_heads, uint32_t n_kv_heads,
+                           uint32_t dim, const dsx__real *values, size_t n, dsx__real *out) {
+    uint32_t group = n_heads / n_kv_heads;
+
+    (void)be;
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t h = 0; h < n_heads; h++)
+            R(out)[i * n_heads + h] = length_of(m, h, dim, CR(values) + (i * n_kv_heads + h / group) * dim);
+}
+
+static void f64_dots(void *be, const dsx__real *x, uint32_t stride, const dsx__real *y, uint32_t y_stride,
+                     size_t n, uint32_t width, double *out) {
+    (void)be;
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < width; k++) out[i] += CR(x)[i * stride + k] * CR(y)[i * y_stride + k];
+}
+
 const dsx__backend_ops dsx__backend_float64 = {
     .name = "float64",
     .real_bytes = sizeof(double),
@@ -404,4 +516,10 @@ const dsx__backend_ops dsx__backend_float64 = {
     .kv_pack = f64_kv_pack,
     .attend = f64_attend,
     .log_probs = f64_log_probs,
+    .linear_back = f64_linear_back,
+    .norm_back = f64_norm_back,
+    .attend_back = f64_attend_back,
+    .kv_values = f64_kv_values,
+    .head_norms = f64_head_norms,
+    .dots = f64_dots,
 };

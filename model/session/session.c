@@ -6,6 +6,7 @@
 #include "base.h"
 #include "quant/kv.h"
 #include "session/pages.h"
+#include "session/session.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -280,7 +281,7 @@ static bool show_chunk(dsx_session *s, uint64_t from, size_t n, const wanted *w)
 /* One chunk, whose pages are there. */
 static dstok_status read_chunk(dsx_session *s, const uint32_t *ids, size_t n, const wanted *w) {
     const dsx_model *m = s->model;
-    dsx__page_table pages = {s->data, s->packed, s->format, 1, s->n_recent};
+    dsx__page_table pages = dsx__session_pages(s);
     uint64_t from = s->length;
     bool go_on = true;
 
@@ -315,7 +316,8 @@ static dstok_status read_all(dsx_session *s, const uint32_t *ids, size_t n, want
     dstok_status status = check(s, ids, n, err);
     size_t done = 0;
 
-    if (status == DSTOK_OK && w.logprobs == NULL && w.sink == NULL && s->format == DSX__KV_REALS)
+    if (status == DSTOK_OK && w.logprobs == NULL && w.sink == NULL && s->format == DSX__KV_REALS &&
+        s->work.record == NULL)
         done = reuse(s, ids, n);
     while (done < n && status == DSTOK_OK) {
         size_t part = n - done < s->chunk ? n - done : s->chunk;
@@ -359,6 +361,14 @@ dstok_status dsx_session_read(dsx_session *s, const uint32_t *ids, size_t n, dsx
     if (w.rows != NULL) s->model->ops->free(s->model->be, w.rows, ROWS * n_vocab);
     free(w.logits);
     return status;
+}
+
+dsx__work *dsx__session_work(dsx_session *s) {
+    return &s->work;
+}
+
+dsx__page_table dsx__session_pages(const dsx_session *s) {
+    return (dsx__page_table){s->data, s->packed, s->format, 1, s->n_recent};
 }
 
 uint64_t dsx_session_length(const dsx_session *s) {

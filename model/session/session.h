@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* A session from inside, for explanations. */
+#ifndef DSX_SESSION_SESSION_H
+#define DSX_SESSION_SESSION_H
+
+#include "arch/forward.h"
+
+#include <dsx/session.h>
+
+/* The room of its chunks, free between two calls. While its record is set, every row is read, not found again
+ * among the known pages. */
+dsx__work *dsx__session_work(dsx_session *session);
+/* Keys and values of all that was read. */
+dsx__page_table dsx__session_pages(const dsx_session *session);
+
+#endif
