@@ -11,23 +11,14 @@
 
 #include "arch/names.h"
 
+#include <dsx/policy.h>
+
 typedef struct dsx__real dsx__real;     /* an element, opaque */
 typedef struct dsx__matrix dsx__matrix; /* a weight that was loaded, opaque */
-
-/* How weights are kept and multiplied. */
-typedef enum dsx__keep {
-    DSX__KEEP,     /* as they stand in the file */
-    DSX__KEEP_F32, /* all as float: for comparing */
-    DSX__KEEP_W8,  /* int8 in groups of dsx__backend_options.group */
-    DSX__KEEP_W4,
-    DSX__KEEP_FP8
-} dsx__keep;
 
 typedef struct dsx__backend_options {
     size_t n_threads; /* 0: all CPUs the process may use */
     int simd;         /* DSX_SIMD_*, a cap */
-    dsx__keep keep;
-    uint32_t group; /* of quantised weights: 32, 64, 128 */
 } dsx__backend_options;
 
 /* Keys and values of a session: pages of DSX__PAGE tokens, all layers in one page. For layer l a page has,
@@ -75,13 +66,15 @@ typedef struct dsx__backend_ops {
     void (*read)(void *be, const dsx__real *p, size_t n, double *out); /* to the host */
     void (*write)(void *be, dsx__real *p, size_t n, const double *in);
 
-    /* ---- weights. quantise: options.keep applies, else it is kept exactly (embeddings, norms, routers).
-     * data of the part stays mapped while the matrix lives. bytes: what it takes beside the mapped file */
-    dstok_status (*load)(void *be, const dsx__part *part, bool quantise, dsx__matrix **out, dstok_error *err);
+    /* ---- weights. format: of a map; NULL: the part is none, but a vector (of norm, a bias) or a table of
+     * embed. A map may be such a table, too: its rows are those of the file, whatever the format. data of
+     * the part stays mapped while the matrix lives. bytes: what it takes beside the mapped file */
+    dstok_status (*load)(void *be, const dsx__part *part, const dsx_format *format, dsx__matrix **out,
+                         dstok_error *err);
     void (*unload)(void *be, dsx__matrix *m);
     uint64_t (*bytes)(const dsx__matrix *m);
     /* What load will take, without touching data. */
-    uint64_t (*plan)(const dsx__backend_options *options, const dsx__part *part, bool quantise);
+    uint64_t (*plan)(const dsx__part *part, const dsx_format *format);
 
     /* ---- rows */
     void (*embed)(void *be, const dsx__matrix *m, const uint32_t *ids, size_t n,
@@ -89,7 +82,8 @@ typedef struct dsx__backend_ops {
     /* out = x / sqrt(mean(x^2) + eps) * w for each of n rows of width; out may be x */
     void (*norm)(void *be, const dsx__real *x, size_t n, uint32_t width, uint32_t stride,
                  const dsx__matrix *w, double eps, dsx__real *out, uint32_t out_stride);
-    /* out[n][rows of m] = x[n][columns of m] . m^T + bias; add: += instead; bias may be NULL */
+    /* out[n][rows of m] = x[n][columns of m] . m^T + bias; add: += instead; bias may be NULL. Rows of x are
+     * rounded first as the format of m says, here and in log_probs */
     void (*linear)(void *be, const dsx__matrix *m, const dsx__matrix *bias, const dsx__real *x, size_t n,
                    dsx__real *out, bool add);
     /* heads of MLA: m has n_heads blocks of block rows; of block h the rows [from, from + rows) are the

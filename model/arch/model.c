@@ -2,6 +2,7 @@
 /* Opening a model: the archive, its parts, and each part given to the backend. */
 #include "arch/open.h"
 
+#include "quant/policy.h"
 #include "session/pages.h"
 
 #include <stdlib.h>
@@ -20,18 +21,30 @@ const dsx_backend *dsx_backend_float64(void) {
 bool dsx__options_are_valid(const dsx_model_options *o) {
     return o->struct_size == sizeof *o && o->simd >= DSX_SIMD_AUTO && o->simd <= DSX_SIMD_AVX512 &&
            o->weights >= 0 && o->weights <= DSX_WEIGHTS_FP8 &&
-           (o->group == 0 || o->group == 32 || o->group == 64 || o->group == 128);
+           (o->group == 0 || (o->group == 32 && o->weights != DSX_WEIGHTS_FP8) ||
+            (o->group == 64 && o->weights != DSX_WEIGHTS_FP8) || o->group == 128);
 }
 
 const dsx__backend_ops *dsx__backend_of(const dsx_model_options *o) {
     return (o->backend != NULL ? o->backend : &cpu)->ops;
 }
 
-dsx__backend_options dsx__backend_options_of(const dsx_model_options *o) {
-    return (dsx__backend_options){.n_threads = o->n_threads,
-                                  .simd = o->simd,
-                                  .keep = (dsx__keep)o->weights,
-                                  .group = o->group ? o->group : 64};
+dstok_status dsx__policy_fits(const dsx_model_options *o, uint32_t n_layers, dstok_error *err) {
+    if (o->policy == NULL || dsx_policy_layers(o->policy) == n_layers) return DSTOK_OK;
+    return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "the policy is for %u layers, the model has %u",
+                     (unsigned)dsx_policy_layers(o->policy), (unsigned)n_layers);
+}
+
+dsx_format dsx__format_of(const dsx_model_options *o, uint32_t layer, int op) {
+    bool has_group = o->weights >= DSX_WEIGHTS_W8;
+    dsx_format f = {o->weights, has_group ? o->group : 0, DSX_ROWS_FLOAT, 0};
+
+    if (o->policy != NULL)
+        (void)dsx_policy_get(o->policy, layer, op, &f);
+    else if (op == DSX_OP_HEAD && has_group)
+        f = (dsx_format){DSX_WEIGHTS_FILE, 0, DSX_ROWS_FLOAT, 0};
+    if (f.group == 0 && (f.weights == DSX_WEIGHTS_W8 || f.weights == DSX_WEIGHTS_W4)) f.group = 64;
+    return f;
 }
 
 size_t dsx__kv_layer_reals(const dsx__kv_shape *s) {
@@ -50,69 +63,82 @@ dsx__kv_shape dsx__kv_shape_of(const dsx__config *c) {
 
 /* ---- loading */
 
-static dstok_status load(dsx_model *m, const dsx__part *part, bool quantise, dsx__matrix **out,
+static dstok_status load(dsx_model *m, const dsx__part *part, const dsx_format *format, dsx__matrix **out,
                          dstok_error *err) {
     dstok_status status;
 
     if (part->data == NULL) return DSTOK_OK;
-    status = m->ops->load(m->be, part, quantise, out, err);
+    status = m->ops->load(m->be, part, format, out, err);
     if (status != DSTOK_OK) return status;
     m->n_parameters += part->rows * part->columns;
     m->weight_bytes += m->ops->bytes(*out);
     return DSTOK_OK;
 }
 
-/* Norms, biases and routers keep their precision. */
-static bool may_quantise(int role) {
-    switch (role) {
-    case DSX__Q:
-    case DSX__K:
-    case DSX__V:
-    case DSX__O:
-    case DSX__Q_A:
-    case DSX__Q_B:
-    case DSX__KV_A:
-    case DSX__KV_B:
-    case DSX__K_B:
-    case DSX__V_B:
-    case DSX__GATE:
-    case DSX__UP:
-    case DSX__DOWN:
-    case DSX__SHARED_GATE:
-    case DSX__SHARED_UP:
-    case DSX__SHARED_DOWN:
-        return true;
-    default:
-        return false;
-    }
+/* How a part of a layer is loaded; NULL: it is no map. Routers keep their precision. Maps of single heads
+ * take their rows as they are. */
+static const dsx_format *format_of_role(const dsx_model_options *o, uint32_t layer, int role,
+                                        dsx_format *out) {
+    static const signed char op[DSX__N_ROLES] = {
+        [DSX__Q] = 1 + DSX_OP_QKV,
+        [DSX__K] = 1 + DSX_OP_QKV,
+        [DSX__V] = 1 + DSX_OP_QKV,
+        [DSX__Q_A] = 1 + DSX_OP_QKV,
+        [DSX__Q_B] = 1 + DSX_OP_QKV,
+        [DSX__KV_A] = 1 + DSX_OP_QKV,
+        [DSX__KV_B] = 1 + DSX_OP_QKV,
+        [DSX__K_B] = 1 + DSX_OP_QKV,
+        [DSX__V_B] = 1 + DSX_OP_QKV,
+        [DSX__O] = 1 + DSX_OP_OUT,
+        [DSX__GATE] = 1 + DSX_OP_UP,
+        [DSX__UP] = 1 + DSX_OP_UP,
+        [DSX__DOWN] = 1 + DSX_OP_DOWN,
+        [DSX__SHARED_GATE] = 1 + DSX_OP_UP,
+        [DSX__SHARED_UP] = 1 + DSX_OP_UP,
+        [DSX__SHARED_DOWN] = 1 + DSX_OP_DOWN,
+        [DSX__EXPERT_GATE] = 1 + DSX_OP_UP,
+        [DSX__EXPERT_UP] = 1 + DSX_OP_UP,
+        [DSX__EXPERT_DOWN] = 1 + DSX_OP_DOWN,
+    };
+
+    *out = (dsx_format){DSX_WEIGHTS_FILE, 0, DSX_ROWS_FLOAT, 0};
+    if (role == DSX__ROUTER) return out;
+    if (op[role] == 0) return NULL;
+    *out = dsx__format_of(o, layer, op[role] - 1);
+    if (role == DSX__KV_B || role == DSX__K_B || role == DSX__V_B) out->rows = DSX_ROWS_FLOAT;
+    return out;
 }
 
-void dsx__parts_each(const dsx__config *c, const dsx__parts *parts,
-                     void (*f)(void *context, const dsx__part *part, bool quantise), void *context) {
-    f(context, &parts->embed, false);
-    f(context, &parts->final_norm, false);
-    if (parts->head.data != NULL) f(context, &parts->head, false);
+void dsx__parts_each(const dsx__config *c, const dsx__parts *parts, const dsx_model_options *o,
+                     void (*f)(void *context, const dsx__part *part, const dsx_format *format),
+                     void *context) {
+    dsx_format format = dsx__format_of(o, 0, DSX_OP_HEAD);
+
+    f(context, &parts->embed, parts->head.data != NULL ? NULL : &format);
+    f(context, &parts->final_norm, NULL);
+    if (parts->head.data != NULL) f(context, &parts->head, &format);
     for (uint32_t l = 0; l < parts->n_layers; l++) {
         const struct dsx__layer_parts *layer = &parts->layers[l];
 
         for (int i = DSX__ATTN_NORM; i < DSX__EXPERT_GATE; i++)
-            if (layer->role[i].data != NULL) f(context, &layer->role[i], may_quantise(i));
+            if (layer->role[i].data != NULL) f(context, &layer->role[i], format_of_role(o, l, i, &format));
         for (uint32_t e = 0; layer->experts != NULL && e < 3 * c->moe.n_experts; e++)
-            f(context, &layer->experts[e], true);
+            f(context, &layer->experts[e], format_of_role(o, l, DSX__EXPERT_GATE + (int)(e % 3), &format));
     }
 }
 
-static dstok_status load_experts(dsx_model *m, const dsx__part *parts, dsx__layer *to, dstok_error *err) {
+static dstok_status load_experts(dsx_model *m, const dsx_model_options *o, uint32_t layer,
+                                 const dsx__part *parts, dstok_error *err) {
     uint32_t n = m->config.moe.n_experts;
+    dsx__layer *to = &m->layers[layer];
+    dsx_format format;
 
     if (parts == NULL) return DSTOK_OK;
     to->experts = calloc(n, sizeof *to->experts);
     if (to->experts == NULL) return DSTOK_E_NOMEM;
-    for (uint32_t e = 0; e < n; e++)
-        for (uint32_t i = 0; i < 3; i++) {
-            dstok_status status = load(m, &parts[e * 3 + i], true, &to->experts[e][i], err);
-            if (status != DSTOK_OK) return status;
-        }
+    for (uint32_t i = 0; i < 3 * n; i++)
+        DSX_TRY(load(m, &parts[i], format_of_role(o, layer, DSX__EXPERT_GATE + (int)(i % 3), &format),
+                     &to->experts[i / 3][i % 3], err));
     return DSTOK_OK;
 }
 
@@ -132,38 +158,40 @@ static dstok_status load_router_bias(const dsx_model *m, const dsx__part *part, 
     return row != NULL && to->router_bias != NULL ? DSTOK_OK : DSTOK_E_NOMEM;
 }
 
-static dstok_status load_layer(dsx_model *m, const struct dsx__layer_parts *parts, dsx__layer *to,
-                               dstok_error *err) {
-    dstok_status status = load_router_bias(m, &parts->role[DSX__ROUTER_BIAS], to);
+static dstok_status load_layer(dsx_model *m, const dsx_model_options *o, uint32_t layer,
+                               const struct dsx__layer_parts *parts, dstok_error *err) {
+    dsx__layer *to = &m->layers[layer];
+    dsx_format format;
 
-    for (int i = DSX__ATTN_NORM; i < DSX__EXPERT_GATE && status == DSTOK_OK; i++)
-        if (i != DSX__ROUTER_BIAS) status = load(m, &parts->role[i], may_quantise(i), &to->role[i], err);
-    if (status == DSTOK_OK) status = load_experts(m, parts->experts, to, err);
-    return status;
+    DSX_TRY(load_router_bias(m, &parts->role[DSX__ROUTER_BIAS], to));
+    for (int i = DSX__ATTN_NORM; i < DSX__EXPERT_GATE; i++)
+        if (i != DSX__ROUTER_BIAS)
+            DSX_TRY(load(m, &parts->role[i], format_of_role(o, layer, i, &format), &to->role[i], err));
+    return load_experts(m, o, layer, parts->experts, err);
 }
 
-static dstok_status load_all(dsx_model *m, const dsx__parts *parts, dstok_error *err) {
-    dstok_status status = load(m, &parts->embed, false, &m->embed, err);
+static dstok_status load_all(dsx_model *m, const dsx_model_options *o, const dsx__parts *parts,
+                             dstok_error *err) {
+    dsx_format head = dsx__format_of(o, 0, DSX_OP_HEAD);
 
-    if (status == DSTOK_OK) status = load(m, &parts->final_norm, false, &m->final_norm, err);
-    if (status == DSTOK_OK) status = load(m, &parts->head, false, &m->head, err);
+    DSX_TRY(load(m, &parts->embed, parts->head.data != NULL ? NULL : &head, &m->embed, err));
+    DSX_TRY(load(m, &parts->final_norm, NULL, &m->final_norm, err));
+    DSX_TRY(load(m, &parts->head, &head, &m->head, err));
     if (m->head == NULL) m->head = m->embed;
     m->layers = calloc(m->config.n_layers, sizeof *m->layers);
     if (m->layers == NULL) return DSTOK_E_NOMEM;
-    for (uint32_t l = 0; l < m->config.n_layers && status == DSTOK_OK; l++)
-        status = load_layer(m, &parts->layers[l], &m->layers[l], err);
-    return status;
+    for (uint32_t l = 0; l < m->config.n_layers; l++) DSX_TRY(load_layer(m, o, l, &parts->layers[l], err));
+    return DSTOK_OK;
 }
 
 /* Nothing is loaded when it cannot fit. What is left of max_bytes is for pages. */
 static dstok_status check_budget(dsx_model *m, const dsx__parts *parts, const dsx_model_options *o,
                                  uint64_t *left, dstok_error *err) {
-    dsx__backend_options be = dsx__backend_options_of(o);
     uint64_t page = dsx__kv_page_reals(&m->kv) * m->ops->real_bytes, weights, n;
 
     *left = UINT64_MAX;
     if (o->max_bytes == 0) return DSTOK_OK;
-    weights = dsx__plan_weights(&m->config, parts, m->ops, &be, &n);
+    weights = dsx__plan_weights(&m->config, parts, o, &n);
     if (weights > o->max_bytes || o->max_bytes - weights < page)
         return dsx__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET,
                          "weights and one page of keys and values need %llu bytes, %llu are allowed",
@@ -173,14 +201,15 @@ static dstok_status check_budget(dsx_model *m, const dsx__parts *parts, const ds
 }
 
 static dstok_status open_parts(dsx_model *m, const dsx_model_options *o, dstok_error *err) {
-    dsx__backend_options options = dsx__backend_options_of(o);
+    dsx__backend_options options = {o->n_threads, o->simd};
     dsx__parts parts = {0};
     uint64_t left = 0;
-    dstok_status status = dsx__parts_find(&m->archive, &parts, err);
+    dstok_status status = dsx__policy_fits(o, m->config.n_layers, err);
 
+    if (status == DSTOK_OK) status = dsx__parts_find(&m->archive, &parts, err);
     if (status == DSTOK_OK) status = check_budget(m, &parts, o, &left, err);
     if (status == DSTOK_OK) status = m->ops->open(&options, &m->be, err);
-    if (status == DSTOK_OK) status = load_all(m, &parts, err);
+    if (status == DSTOK_OK) status = load_all(m, o, &parts, err);
     if (status == DSTOK_OK) status = dsx__pool_new(m, left, &m->pool);
     dsx__parts_free(&parts);
     return status;

@@ -8,14 +8,19 @@
 
 bool dsx__options_are_valid(const dsx_model_options *o);
 const dsx__backend_ops *dsx__backend_of(const dsx_model_options *o);
-dsx__backend_options dsx__backend_options_of(const dsx_model_options *o);
 
-/* Calls f for each part of a model that a backend loads; quantise: the part is a large matrix, not a norm,
- * bias, router or embedding. */
-void dsx__parts_each(const dsx__config *c, const dsx__parts *parts,
-                     void (*f)(void *context, const dsx__part *part, bool quantise), void *context);
+/* E_INVAL: the policy of options is not for a model of so many layers. */
+dstok_status dsx__policy_fits(const dsx_model_options *o, uint32_t n_layers, dstok_error *err);
 
-uint64_t dsx__plan_weights(const dsx__config *c, const dsx__parts *parts, const dsx__backend_ops *ops,
-                           const dsx__backend_options *options, uint64_t *n_parameters);
+/* The format of a map: what options say of op in this layer. */
+dsx_format dsx__format_of(const dsx_model_options *o, uint32_t layer, int op);
+
+/* Calls f for each part of a model that a backend loads; format as of its load. */
+void dsx__parts_each(const dsx__config *c, const dsx__parts *parts, const dsx_model_options *o,
+                     void (*f)(void *context, const dsx__part *part, const dsx_format *format),
+                     void *context);
+
+uint64_t dsx__plan_weights(const dsx__config *c, const dsx__parts *parts, const dsx_model_options *o,
+                           uint64_t *n_parameters);
 
 #endif

@@ -105,6 +105,15 @@ ONE __m256 byte(__m256i x, int at) {
 ONE V i_byte(I x, int at) {
     return (V){byte(x.a, at), byte(x.b, at)};
 }
+ONE __m256 fp8(__m256i x, int at) {
+    __m256i bits = _mm256_and_si256(_mm256_srai_epi32(_mm256_slli_epi32(x, 24 - at), 4),
+                                    _mm256_set1_epi32((int)0x87f00000));
+
+    return _mm256_mul_ps(_mm256_castsi256_ps(bits), _mm256_set1_ps(0x1p120f));
+}
+ONE V i_fp8(I x, int at) {
+    return (V){fp8(x.a, at), fp8(x.b, at)};
+}
 
 #include "cpu/kernels.h"
 #endif

@@ -78,6 +78,12 @@ ONE V i_nibble(I x, int at) {
 ONE V i_byte(I x, int at) {
     return _mm512_cvtepi32_ps(_mm512_srai_epi32(_mm512_slli_epi32(x, (unsigned)(24 - at)), 24));
 }
+ONE V i_fp8(I x, int at) {
+    __m512i bits = _mm512_and_si512(_mm512_srai_epi32(_mm512_slli_epi32(x, (unsigned)(24 - at)), 4),
+                                    _mm512_set1_epi32((int)0x87f00000));
+
+    return _mm512_mul_ps(_mm512_castsi512_ps(bits), _mm512_set1_ps(0x1p120f));
+}
 
 #include "cpu/kernels.h"
 #endif

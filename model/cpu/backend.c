@@ -67,14 +67,9 @@ static void cpu_close(void *be) {
 }
 
 static dstok_status cpu_open(const dsx__backend_options *options, void **be, dstok_error *err) {
-    dsx__cpu *cpu;
+    dsx__cpu *cpu = calloc(1, sizeof *cpu);
 
-    if (options->keep == DSX__KEEP_FP8)
-        return dsx__fail(err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET,
-                         "weights as FP8: only the float64 backend has them in this version");
-    cpu = calloc(1, sizeof *cpu);
     if (cpu == NULL) return dsx__no_memory(err);
-    cpu->options = *options;
     cpu->k = choose_kernels(options->simd);
     cpu->workers = dsx__workers_new(options->n_threads);
     if (cpu->workers == NULL) {

@@ -17,7 +17,8 @@ typedef enum dsx__form {
     DSX__PACK_F16,  /* [k][32] fp16 */
     DSX__PACK_BF16, /* [k][32] bfloat16 */
     DSX__PACK_4,    /* [k / 8][32] uint32: byte i of eight columns has column i low and i + 4 high */
-    DSX__PACK_8     /* [k / 4][32] uint32: byte i is column i, int8 */
+    DSX__PACK_8,    /* [k / 4][32] uint32: byte i is column i, int8 */
+    DSX__PACK_FP8   /* the same, with E4M3 */
 } dsx__form;
 
 typedef enum dsx__scales { /* of each group of columns; w = fma(d, q, m) */
@@ -31,9 +32,12 @@ typedef enum dsx__scales { /* of each group of columns; w = fma(d, q, m) */
 
 struct dsx__matrix {
     dsx__part part; /* as in the file: embeddings are read from there */
-    float *vector;  /* of one row: its numbers; else NULL */
     uint64_t rows, columns;
-    bool is_rounded; /* to W8 or W4, when it was loaded */
+    size_t vector_bytes; /* 0: it is no vector */
+    float *vector;       /* a norm's or bias' numbers */
+    /* of a map, from here on */
+    dsx_format format;
+    bool is_rounded; /* or turned, when it was loaded */
     dsx__form form;
     dsx__scales scales;
     uint32_t group;     /* columns that share scales, a multiple of 16 */
@@ -111,7 +115,6 @@ typedef struct dsx__scratch { /* memory of a call that was kept for the next */
 typedef struct dsx__cpu {
     dsx__workers *workers;
     const dsx__kernels *k;
-    dsx__backend_options options;
     _Atomic(dsx__scratch *) spare;
 } dsx__cpu;
 
@@ -122,11 +125,11 @@ void *dsx__aligned(size_t n_bytes); /* to 64 bytes, zeroed, for free(); NULL: ou
 
 /* ---- the operations */
 
-dstok_status dsx__cpu_load(void *be, const dsx__part *part, bool quantise, dsx__matrix **out,
+dstok_status dsx__cpu_load(void *be, const dsx__part *part, const dsx_format *format, dsx__matrix **out,
                            dstok_error *err);
 void dsx__cpu_unload(void *be, dsx__matrix *m);
 uint64_t dsx__cpu_bytes(const dsx__matrix *m);
-uint64_t dsx__cpu_plan(const dsx__backend_options *options, const dsx__part *part, bool quantise);
+uint64_t dsx__cpu_plan(const dsx__part *part, const dsx_format *format);
 void dsx__cpu_linear(void *be, const dsx__matrix *m, const dsx__matrix *bias, const dsx__real *x, size_t n,
                      dsx__real *out, bool add);
 void dsx__cpu_linear_heads(void *be, const dsx__matrix *m, uint32_t n_heads, uint32_t block, uint32_t from,

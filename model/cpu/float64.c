@@ -4,6 +4,7 @@
 #include "backend.h"
 
 #include "base.h"
+#include "quant/blocks.h"
 #include "quant/kv.h"
 #include "quant/rounding.h"
 
@@ -16,21 +17,22 @@
 
 /* Values of files are those of float, whatever the format. */
 struct dsx__matrix {
+    dsx__part part;
     uint64_t rows, columns;
-    float w[]; /* [rows][columns] */
+    dsx_format format; /* of a map */
+    uint64_t bytes;    /* of w */
+    float w[];         /* [rows][columns]; a table has none */
 };
 
 static dstok_status f64_open(const dsx__backend_options *options, void **be, dstok_error *err) {
-    dsx__backend_options *o = malloc(sizeof *o);
-
-    if (o == NULL) return dsx__no_memory(err);
-    *o = *options;
-    *be = o;
+    (void)options;
+    (void)err;
+    *be = NULL; /* there is nothing to keep */
     return DSTOK_OK;
 }
 
 static void f64_close(void *be) {
-    free(be);
+    (void)be;
 }
 
 static dsx__real *f64_alloc(void *be, size_t n) {
@@ -60,38 +62,50 @@ static void f64_write(void *be, dsx__real *p, size_t n, const double *in) {
 
 /* ---- weights */
 
-/* A row as W8, W4 or FP8 would keep it. */
-static void round_row(const dsx__backend_options *o, float *w, uint64_t n) {
-    float most = 0;
+static bool is_table(const dsx__part *part, const dsx_format *format) {
+    return format == NULL && part->rows > 1;
+}
 
-    for (uint64_t k = 0; k < n; k++) most = fmaxf(most, fabsf(w[k]));
-    for (uint64_t k = 0; k < n && o->keep == DSX__KEEP_FP8 && most > 0; k++)
-        w[k] = dsx__from_fp8(dsx__to_fp8(w[k] / (most / 448))) * (most / 448);
-    for (uint64_t k = 0; k < n && o->keep != DSX__KEEP_FP8; k += o->group) {
-        uint32_t some = n - k < o->group ? (uint32_t)(n - k) : o->group;
-        int8_t q[128];
-        float d, m;
+/* A group as it would be kept. */
+static void put_group(void *context, uint64_t row, uint64_t at, const dsx__group *g) {
+    const dsx__matrix *m = ((void **)context)[0];
+    float *w = ((void **)context)[1];
 
-        (o->keep == DSX__KEEP_W8 ? dsx__group_w8 : dsx__group_w4)(w + k, some, q, &d, &m);
-        for (uint32_t i = 0; i < some; i++) w[k + i] = fmaf(d, (float)q[i], m);
+    for (uint32_t i = 0; i < g->n; i++)
+        w[row * m->columns + at + i] = m->format.weights == DSX_WEIGHTS_FP8
+                                           ? g->d * dsx__from_fp8((uint8_t)g->q[i])
+                                           : fmaf(g->d, (float)g->q[i], g->m);
+}
+
+static void read_weights(dsx__matrix *m) {
+    for (uint64_t i = 0; i < m->rows; i += DSX__SQUARE) {
+        uint64_t n = m->rows - i < DSX__SQUARE ? m->rows - i : DSX__SQUARE;
+        float *w = m->w + i * m->columns;
+        void *context[2] = {m, w};
+
+        dsx__read_rows(&m->part, &m->format, i, n, w);
+        if (m->format.weights >= DSX_WEIGHTS_W8)
+            dsx__round_weights(&m->format, w, n, m->columns, put_group, context);
     }
 }
 
-static dstok_status f64_load(void *be, const dsx__part *part, bool quantise, dsx__matrix **out,
-                             dstok_error *err) {
-    const dsx__backend_options *o = be;
-    uint64_t n = part->rows * part->columns;
-    dsx__matrix *m = n < SIZE_MAX / 8 ? malloc(sizeof *m + (size_t)n * sizeof *m->w) : NULL;
+static uint64_t f64_plan(const dsx__part *part, const dsx_format *format) {
+    return is_table(part, format) ? 0 : part->rows * part->columns * sizeof(float);
+}
 
+static dstok_status f64_load(void *be, const dsx__part *part, const dsx_format *format, dsx__matrix **out,
+                             dstok_error *err) {
+    uint64_t n = f64_plan(part, format);
+    dsx__matrix *m = n < SIZE_MAX / 2 ? malloc(sizeof *m + (size_t)n) : NULL;
+
+    (void)be;
     if (m == NULL) return dsx__no_memory(err);
+    m->part = *part;
     m->rows = part->rows;
     m->columns = part->columns;
-    for (uint64_t i = 0; i < m->rows; i++) {
-        float *row = m->w + i * m->columns;
-
-        dsx__part_read(part, i, 0, m->columns, row);
-        if (quantise && o->keep >= DSX__KEEP_W8) round_row(o, row, m->columns);
-    }
+    m->bytes = n;
+    m->format = format != NULL ? *format : (dsx_format){0};
+    if (!is_table(part, format)) read_weights(m);
     *out = m;
     return DSTOK_OK;
 }
@@ -102,13 +116,7 @@ static void f64_unload(void *be, dsx__matrix *m) {
 }
 
 static uint64_t f64_bytes(const dsx__matrix *m) {
-    return m->rows * m->columns * sizeof *m->w;
-}
-
-static uint64_t f64_plan(const dsx__backend_options *options, const dsx__part *part, bool quantise) {
-    (void)options;
-    (void)quantise;
-    return part->rows * part->columns * sizeof(float);
+    return m->bytes;
 }
 
 static const float *row_of(const dsx__matrix *m, uint64_t i) {
@@ -126,11 +134,14 @@ static double dot(const double *x, const float *w, uint64_t n) {
 
 static void f64_embed(void *be, const dsx__matrix *m, const uint32_t *ids, size_t n, dsx__real *out) {
     (void)be;
-    for (size_t i = 0; i < n; i++) {
-        const float *w = row_of(m, ids[i]);
+    for (size_t i = 0; i < n; i++)
+        for (uint64_t at = 0; at < m->columns; at += DSX__MAX_BLOCK) {
+            uint64_t some = m->columns - at < DSX__MAX_BLOCK ? m->columns - at : DSX__MAX_BLOCK;
+            float w[DSX__MAX_BLOCK];
 
-        for (uint64_t k = 0; k < m->columns; k++) R(out)[i * m->columns + k] = (double)w[k];
-    }
+            dsx__part_read(&m->part, ids[i], at, some, w);
+            for (uint64_t k = 0; k < some; k++) R(out)[i * m->columns + at + k] = (double)w[k];
+        }
 }
 
 static void f64_norm(void *be, const dsx__real *x, size_t n, uint32_t width, uint32_t stride,

@@ -10,6 +10,8 @@
  *   v_half, v_bfloat        16 fp16 or bfloat16 numbers at p
  *   v_shift_in(x, by)       bits of float x + (bits of float by << 23)
  *   i_load, i_nibble(x, at) bits [at, at + 4) as float; i_byte(x, at): int8 at bits [at, at + 8)
+ *   i_fp8(x, at)            E4M3 at bits [at, at + 8): its exponent and mantissa, shifted into those of a float, are
+ *                           the number divided by 2^120
  *
  * Nothing else may touch floats, so that every instruction set gives the same bits. */
 #define INLINE static inline __attribute__((always_inline)) TARGET
@@ -165,7 +167,8 @@ INLINE void load_scales(dsx__scales kind, const uint8_t *p, size_t v, V *d, V *m
             for (int q_ = 0; q_ < 4; q_++) {                                                                 \
                 I x_ = i_load((p) + (size_t)q_ * DSX__PANEL);                                                \
                 _Pragma("GCC unroll 4") for (int k_ = 0; k_ < 4; k_++)                                       \
-                    USE(q_ * 4 + k_, v_fma(d, i_byte(x_, k_ * 8), m));                                       \
+                    USE(q_ * 4 + k_,                                                                         \
+                        v_fma(d, (form) == DSX__PACK_8 ? i_byte(x_, k_ * 8) : i_fp8(x_, k_ * 8), m));        \
             }                                                                                                \
         }                                                                                                    \
     } while (0)
@@ -262,6 +265,8 @@ static TARGET void row(const dsx__matrix *m, size_t panel, const float *x, float
         row_groups(DSX__PACK_4, m, panel, x, sum);
     else if (m->form == DSX__PACK_8)
         row_groups(DSX__PACK_8, m, panel, x, sum);
+    else if (m->form == DSX__PACK_FP8)
+        row_groups(DSX__PACK_FP8, m, panel, x, sum);
     else
         row_plain(m, panel, x, sum);
     v_store(out, sum[0]);

@@ -7,15 +7,13 @@
 #include "quant/blocks.h"
 #include "quant/rounding.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 static size_t bits_of(dsx__form form) {
-    static const size_t bits[] = {[DSX__PACK_F32] = 32,
-                                  [DSX__PACK_F16] = 16,
-                                  [DSX__PACK_BF16] = 16,
-                                  [DSX__PACK_4] = 4,
-                                  [DSX__PACK_8] = 8};
+    static const size_t bits[] = {[DSX__PACK_F32] = 32, [DSX__PACK_F16] = 16, [DSX__PACK_BF16] = 16,
+                                  [DSX__PACK_4] = 4,    [DSX__PACK_8] = 8,    [DSX__PACK_FP8] = 8};
 
     return bits[form];
 }
@@ -53,12 +51,17 @@ static void choose_blocks(dsx__matrix *m) {
         m->scales = info->has_min ? DSX__SCALE_HALF_MIN : four ? DSX__SCALE_HALF_8 : DSX__SCALE_HALF;
 }
 
-/* W8 and W4: rounded here, in groups of the option's size. */
-static void choose_rounded(dsx__matrix *m, const dsx__backend_options *options) {
-    m->is_rounded = true;
-    m->form = options->keep == DSX__KEEP_W8 ? DSX__PACK_8 : DSX__PACK_4;
-    m->scales = options->keep == DSX__KEEP_W8 ? DSX__SCALE_HALF : DSX__SCALE_FLOAT_MIN;
-    m->group = options->group;
+/* Rounded here, in groups of the format's size. */
+static void choose_rounded(dsx__matrix *m) {
+    static const dsx__form forms[] = {
+        [DSX_WEIGHTS_W8] = DSX__PACK_8, [DSX_WEIGHTS_W4] = DSX__PACK_4, [DSX_WEIGHTS_FP8] = DSX__PACK_FP8};
+    static const dsx__scales scales[] = {[DSX_WEIGHTS_W8] = DSX__SCALE_HALF,
+                                         [DSX_WEIGHTS_W4] = DSX__SCALE_FLOAT_MIN,
+                                         [DSX_WEIGHTS_FP8] = DSX__SCALE_FLOAT};
+
+    m->form = forms[m->format.weights];
+    m->scales = scales[m->format.weights];
+    m->group = m->format.group > 0 ? m->format.group : (uint32_t)((m->columns + 15) / 16 * 16);
 }
 
 static void put_number(const dsx__matrix *m, uint8_t *panel, uint64_t column, size_t lane, int q) {
@@ -118,71 +121,97 @@ static void pack_plain(const dsx__matrix *m, size_t panel, size_t lane, const ui
     }
 }
 
-/* One group of n columns from column `at` on. */
-static void pack_group(const dsx__matrix *m, size_t panel, size_t lane, uint64_t at, const float *w,
-                       uint32_t n) {
+/* Four panels: as many rows as share scales at most. */
+typedef struct rounding {
+    const dsx__matrix *m;
+    uint64_t first; /* row */
+    float *w;
+} rounding;
+
+static void put_group(void *context, uint64_t row, uint64_t at, const dsx__group *g) {
+    const rounding *r = context;
+    const dsx__matrix *m = r->m;
+    size_t panel = (size_t)((r->first + row) / DSX__PANEL), lane = (size_t)((r->first + row) % DSX__PANEL);
     uint8_t *scales = m->all_scales + (panel * m->n_groups + (size_t)(at / m->group)) * m->scale_bytes;
-    bool eight = m->form == DSX__PACK_8;
-    int8_t q[DSX__MAX_BLOCK];
-    float d, min;
+    uint16_t half = dsx__to_half(g->d); /* exact where it is used */
 
-    (eight ? dsx__group_w8 : dsx__group_w4)(w, n, q, &d, &min);
-    for (uint32_t i = 0; i < n; i++) put_number(m, m->packed + panel * m->panel_bytes, at + i, lane, q[i]);
-    if (eight) {
-        uint16_t half = dsx__to_half(d); /* exact */
-
+    for (uint32_t i = 0; i < g->n; i++)
+        put_number(m, m->packed + panel * m->panel_bytes, at + i, lane, g->q[i]);
+    if (m->scales == DSX__SCALE_HALF)
         memcpy(scales + 2 * lane, &half, 2);
-    } else {
-        memcpy(scales + 4 * lane, &d, 4);
-        memcpy(scales + 4 * (DSX__PANEL + lane), &min, 4);
+    else
+        memcpy(scales + 4 * lane, &g->d, 4);
+    if (m->scales == DSX__SCALE_FLOAT_MIN) memcpy(scales + 4 * (DSX__PANEL + lane), &g->m, 4);
+}
+
+static void put_floats(const rounding *r, uint64_t n) {
+    const dsx__matrix *m = r->m;
+
+    for (uint64_t i = 0; i < n; i++) {
+        float *panel = (float *)(void *)(m->packed + (r->first + i) / DSX__PANEL * m->panel_bytes);
+
+        for (uint64_t k = 0; k < m->columns; k++)
+            panel[k * DSX__PANEL + (r->first + i) % DSX__PANEL] = r->w[i * m->columns + k];
     }
 }
 
-static void pack_rounded(const dsx__matrix *m, size_t panel, size_t lane) {
-    uint32_t block = dsx__formats[m->part.format].block, step = m->group > block ? m->group : block;
-    float w[DSX__MAX_BLOCK];
+typedef struct pack_job {
+    const dsx__matrix *m;
+    atomic_bool failed;
+} pack_job;
 
-    for (uint64_t at = 0; at < m->columns; at += step) {
-        uint32_t n = m->columns - at < step ? (uint32_t)(m->columns - at) : step;
+static void pack_rounded(void *arg, size_t square) {
+    pack_job *j = arg;
+    const dsx__matrix *m = j->m;
+    rounding r = {m, square * DSX__SQUARE, NULL};
+    uint64_t n = m->rows - r.first < DSX__SQUARE ? m->rows - r.first : DSX__SQUARE;
 
-        dsx__part_read(&m->part, panel * DSX__PANEL + lane, at, n, w);
-        for (uint32_t i = 0; i < n; i += m->group)
-            pack_group(m, panel, lane, at + i, w + i, n - i < m->group ? n - i : m->group);
+    r.w = malloc((size_t)(n * m->columns) * sizeof *r.w);
+    if (r.w == NULL) {
+        atomic_store(&j->failed, true);
+        return;
     }
+    dsx__read_rows(&m->part, &m->format, r.first, n, r.w);
+    if (m->form == DSX__PACK_F32)
+        put_floats(&r, n);
+    else
+        dsx__round_weights(&m->format, r.w, n, m->columns, put_group, &r);
+    free(r.w);
 }
 
 static void pack_panel(void *arg, size_t panel) {
-    const dsx__matrix *m = arg;
+    const dsx__matrix *m = ((pack_job *)arg)->m;
     uint64_t row_bytes = dsx__row_bytes(m->part.format, m->columns);
 
     for (size_t lane = 0; lane < DSX__PANEL && panel * DSX__PANEL + lane < m->rows; lane++) {
         const uint8_t *data = m->part.data + (panel * DSX__PANEL + lane) * row_bytes;
 
-        if (m->is_rounded)
-            pack_rounded(m, panel, lane);
-        else if (m->scales == DSX__SCALE_NONE)
+        if (m->scales == DSX__SCALE_NONE)
             pack_plain(m, panel, lane, data);
         else
             pack_blocks(m, panel, lane, data);
     }
 }
 
-/* Form and sizes, without memory. */
-static void lay_out(dsx__matrix *m, const dsx__part *part, bool quantise,
-                    const dsx__backend_options *options) {
-    uint64_t columns = (part->columns + 31) / 32 * 32;
-
+/* Form and sizes, without memory. What is no map is not packed. */
+static void lay_out(dsx__matrix *m, const dsx__part *part, const dsx_format *format) {
     m->part = *part;
     m->rows = part->rows;
     m->columns = part->columns;
-    if (quantise && (options->keep == DSX__KEEP_W8 || options->keep == DSX__KEEP_W4))
-        choose_rounded(m, options);
-    else if (dsx__blocks[part->format].group == 0 || options->keep == DSX__KEEP_F32)
-        choose_plain(m, options->keep == DSX__KEEP_F32);
+    if (format == NULL) {
+        m->vector_bytes = part->rows == 1 ? (size_t)part->columns * sizeof(float) : 0;
+        return;
+    }
+    m->format = *format;
+    m->is_rounded = format->weights >= DSX_WEIGHTS_W8 || format->rows == DSX_ROWS_INT4_HADAMARD;
+    if (format->weights >= DSX_WEIGHTS_W8)
+        choose_rounded(m);
+    else if (dsx__blocks[part->format].group == 0 || format->weights == DSX_WEIGHTS_F32 || m->is_rounded)
+        choose_plain(m, format->weights == DSX_WEIGHTS_F32 || m->is_rounded);
     else
         choose_blocks(m);
     m->n_panels = (size_t)((m->rows + DSX__PANEL - 1) / DSX__PANEL);
-    m->panel_bytes = (size_t)columns * DSX__PANEL * bits_of(m->form) / 8;
+    m->panel_bytes = (size_t)((m->columns + 31) / 32 * 32) * DSX__PANEL * bits_of(m->form) / 8;
     m->scale_bytes = scale_bytes_of(m->scales);
     m->n_groups = (size_t)((m->columns + m->group - 1) / m->group);
 }
@@ -190,23 +219,37 @@ static void lay_out(dsx__matrix *m, const dsx__part *part, bool quantise,
 static bool take_memory(dsx__matrix *m) {
     m->packed = dsx__aligned(m->n_panels * m->panel_bytes);
     m->all_scales = dsx__aligned(m->n_panels * m->n_groups * m->scale_bytes);
-    m->vector = m->rows == 1 ? dsx__aligned((size_t)m->columns * sizeof *m->vector) : NULL;
-    return m->packed != NULL && m->all_scales != NULL && (m->vector != NULL || m->rows != 1);
+    m->vector = dsx__aligned(m->vector_bytes);
+    return m->packed != NULL && m->all_scales != NULL && m->vector != NULL;
 }
 
-dstok_status dsx__cpu_load(void *be, const dsx__part *part, bool quantise, dsx__matrix **out,
+dstok_status dsx__cpu_load(void *be, const dsx__part *part, const dsx_format *format, dsx__matrix **out,
                            dstok_error *err) {
     dsx__cpu *cpu = be;
     dsx__matrix *m = calloc(1, sizeof *m);
+    pack_job job = {m, false};
 
+    if (format != NULL && (format->rows != DSX_ROWS_FLOAT)) {
+        free(m);
+        return dsx__fail(err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET,
+                         "rounded rows: only the float64 backend has them in this version");
+    }
     if (m == NULL) return dsx__no_memory(err);
-    lay_out(m, part, quantise, &cpu->options);
-    if (!take_memory(m)) {
+    lay_out(m, part, format);
+    if (take_memory(m)) {
+        if (m->vector_bytes > 0) dsx__part_read(part, 0, 0, m->columns, m->vector);
+        if (m->is_rounded)
+            dsx__workers_run(cpu->workers, (size_t)((m->rows + DSX__SQUARE - 1) / DSX__SQUARE), pack_rounded,
+                             &job);
+        else
+            dsx__workers_run(cpu->workers, m->n_panels, pack_panel, &job);
+    } else {
+        job.failed = true;
+    }
+    if (job.failed) {
         dsx__cpu_unload(be, m);
         return dsx__no_memory(err);
     }
-    if (m->vector != NULL) dsx__part_read(part, 0, 0, m->columns, m->vector);
-    dsx__workers_run(cpu->workers, m->n_panels, pack_panel, m);
     *out = m;
     return DSTOK_OK;
 }
@@ -221,13 +264,12 @@ void dsx__cpu_unload(void *be, dsx__matrix *m) {
 }
 
 uint64_t dsx__cpu_bytes(const dsx__matrix *m) {
-    return sizeof *m + m->n_panels * (m->panel_bytes + m->n_groups * m->scale_bytes) +
-           (m->rows == 1 ? m->columns * sizeof *m->vector : 0);
+    return sizeof *m + m->n_panels * (m->panel_bytes + m->n_groups * m->scale_bytes) + m->vector_bytes;
 }
 
-uint64_t dsx__cpu_plan(const dsx__backend_options *options, const dsx__part *part, bool quantise) {
+uint64_t dsx__cpu_plan(const dsx__part *part, const dsx_format *format) {
     dsx__matrix m = {0};
 
-    lay_out(&m, part, quantise, options);
+    lay_out(&m, part, format);
     return dsx__cpu_bytes(&m);
 }

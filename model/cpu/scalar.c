@@ -99,5 +99,8 @@ static inline V i_nibble(I x, int at) {
 static inline V i_byte(I x, int at) {
     EACH(V, (float)(int8_t)(uint8_t)(x.u[i] >> at));
 }
+static inline V i_fp8(I x, int at) {
+    EACH(V, of_bits((x.u[i] >> at & 0x80) << 24 | (x.u[i] >> at & 0x7f) << 20) * 0x1p120f);
+}
 
 #include "cpu/kernels.h"

@@ -34,10 +34,10 @@ typedef struct sums {
     double bytes, numbers;
 } sums;
 
-static void add(void *context, const dsx__part *part, bool quantise) {
+static void add(void *context, const dsx__part *part, const dsx_format *format) {
     sums *s = context;
 
-    (void)quantise;
+    (void)format;
     s->bytes += (double)(part->rows * dsx__row_bytes(part->format, part->columns));
     s->numbers += (double)(part->rows * part->columns);
 }
@@ -54,10 +54,11 @@ static double idle_numbers(const dsx__config *c) {
 static void describe(const dsx__config *c, const dsx__parts *parts, double bits, double kv_bits,
                      dsx_cost_model *out) {
     dsx__kv_shape kv = dsx__kv_shape_of(c);
+    dsx_model_options as_in_the_file = DSX_MODEL_OPTIONS_INIT;
     sums all = {0, 0};
     double looked_up = parts->head.data != NULL ? (double)c->n_vocab * c->width : 0, active, bytes;
 
-    dsx__parts_each(c, parts, add, &all);
+    dsx__parts_each(c, parts, &as_in_the_file, add, &all);
     bytes = bits > 0 ? bits / 8 : all.bytes / all.numbers;
     active = all.numbers - idle_numbers(c) - looked_up;
     *out = (dsx_cost_model){

@@ -8,22 +8,21 @@
 
 typedef struct dsx__sum {
     const dsx__backend_ops *ops;
-    const dsx__backend_options *options;
     uint64_t bytes, parameters;
 } dsx__sum;
 
-static void add(void *context, const dsx__part *part, bool quantise) {
+static void add(void *context, const dsx__part *part, const dsx_format *format) {
     dsx__sum *sum = context;
 
-    sum->bytes += sum->ops->plan(sum->options, part, quantise);
+    sum->bytes += sum->ops->plan(part, format);
     sum->parameters += part->rows * part->columns;
 }
 
-uint64_t dsx__plan_weights(const dsx__config *c, const dsx__parts *parts, const dsx__backend_ops *ops,
-                           const dsx__backend_options *options, uint64_t *n_parameters) {
-    dsx__sum sum = {ops, options, 0, 0};
+uint64_t dsx__plan_weights(const dsx__config *c, const dsx__parts *parts, const dsx_model_options *o,
+                           uint64_t *n_parameters) {
+    dsx__sum sum = {dsx__backend_of(o), 0, 0};
 
-    dsx__parts_each(c, parts, add, &sum);
+    dsx__parts_each(c, parts, o, add, &sum);
     *n_parameters = sum.parameters;
     return sum.bytes;
 }
@@ -56,7 +55,6 @@ dstok_status dsx_plan_model(const char *path, const dsx_plan_options *options, d
     dsx_plan_options o = DSX_PLAN_OPTIONS_INIT;
     dsx_model_options mo = DSX_MODEL_OPTIONS_INIT;
     dsx_plan plan = DSX_PLAN_INIT;
-    dsx__backend_options be;
     dsx__archive archive = {0};
     dsx__parts parts = {0};
     dstok_status status;
@@ -68,15 +66,13 @@ dstok_status dsx_plan_model(const char *path, const dsx_plan_options *options, d
         !dsx__options_are_valid(&mo))
         return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET,
                          "dsx_plan_model: an argument is out of its domain");
-    be = dsx__backend_options_of(&mo);
     status = dsx__archive_open(path, &archive, err);
+    if (status == DSTOK_OK) status = dsx__policy_fits(&mo, archive.config.n_layers, err);
     if (status == DSTOK_OK) status = dsx__parts_find(&archive, &parts, err);
     if (status == DSTOK_OK) {
-        const dsx__backend_ops *ops = dsx__backend_of(&mo);
-
         plan.file = archive.file_bytes;
-        plan.weights = dsx__plan_weights(&archive.config, &parts, ops, &be, &plan.n_parameters);
-        fill(&archive.config, ops, &o, &plan);
+        plan.weights = dsx__plan_weights(&archive.config, &parts, &mo, &plan.n_parameters);
+        fill(&archive.config, dsx__backend_of(&mo), &o, &plan);
         *out = plan;
         if (mo.max_bytes > 0 && plan.total > mo.max_bytes)
             status =

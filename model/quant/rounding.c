@@ -85,13 +85,6 @@ uint8_t dsx__to_fp8(float x) {
     return (uint8_t)(sign | ((uint32_t)(exponent + 5) * 8 + (uint32_t)lrintf(ldexpf(a, 4 - exponent))));
 }
 
-float dsx__to_int8(const float *x, uint32_t n, int8_t *q) {
-    float scale = greatest(x, n) / 127;
-
-    for (uint32_t i = 0; i < n; i++) q[i] = scale > 0 ? nearest(x[i] / scale, -127, 127) : 0;
-    return scale;
-}
-
 void dsx__hadamard(float *x, uint32_t n) {
     float factor = 1 / sqrtf((float)n);
 
@@ -104,4 +97,92 @@ void dsx__hadamard(float *x, uint32_t n) {
                 x[k + step] = a - b;
             }
     for (uint32_t i = 0; i < n; i++) x[i] *= factor;
+}
+
+/* ---- rows and weights of maps */
+
+/* The greatest |x|; NaN where there is NaN or infinity. */
+static float greatest_finite(const float *x, uint64_t n) {
+    uint32_t most = 0;
+    float max;
+
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t bits = bits_of(x[i]) & 0x7fffffff;
+
+        most = bits > most ? bits : most;
+    }
+    memcpy(&max, &most, sizeof max);
+    return isfinite(max) ? max : NAN;
+}
+
+/* Blocks of the greatest power of two that divides n. */
+static void turn(float *x, uint64_t n) {
+    uint32_t block = (uint32_t)(n & (~n + 1));
+
+    for (uint64_t i = 0; i < n; i += block) dsx__hadamard(x + i, block);
+}
+
+float dsx__round_row(float *x, uint64_t n, int rows, float limit, int8_t *q) {
+    float most = rows == DSX_ROWS_INT8 || rows == DSX_ROWS_INT8_FIXED ? 127.0f : 7.0f, greatest, by;
+    const float magic =
+        12582912.0f; /* 1.5 * 2^23: the lowest bits of a sum are the whole number nearest to x */
+
+    if (rows == DSX_ROWS_INT4_HADAMARD) turn(x, n);
+    greatest = greatest_finite(x, n);
+    if (limit > 0 && !isnan(greatest)) greatest = limit;
+    by = greatest > 0 ? most / greatest : 0;
+    for (uint64_t i = 0; i < n; i++) {
+        float y = x[i] * by;
+
+        y = y < -most ? -most : y > most ? most : y;
+        q[i] = (int8_t)(uint8_t)bits_of(y + magic); /* of NaN: 0 */
+    }
+    return greatest / most;
+}
+
+void dsx__read_rows(const dsx__part *part, const dsx_format *f, uint64_t from, uint64_t n, float *out) {
+    for (uint64_t i = 0; i < n; i++, out += part->columns) {
+        dsx__part_read(part, from + i, 0, part->columns, out);
+        if (f != NULL && f->rows == DSX_ROWS_INT4_HADAMARD) turn(out, part->columns);
+    }
+}
+
+/* The scale of a rectangle of FP8. */
+static float fp8_scale(const float *w, uint64_t rows, uint64_t n, uint64_t stride) {
+    float most = 0;
+
+    for (uint64_t i = 0; i < rows && !isnan(most); i++) {
+        float of_row = greatest_finite(w + i * stride, n);
+
+        most = of_row <= most ? most : of_row;
+    }
+    return most / 448;
+}
+
+static void fp8_group(const float *w, dsx__group *g) {
+    g->m = 0;
+    for (uint32_t i = 0; i < g->n; i++) g->q[i] = g->d > 0 ? (int8_t)dsx__to_fp8(w[i] / g->d) : 0;
+}
+
+void dsx__round_weights(const dsx_format *f, const float *w, uint64_t rows, uint64_t columns,
+                        void (*put)(void *context, uint64_t row, uint64_t at, const dsx__group *g),
+                        void *context) {
+    bool fp8 = f->weights == DSX_WEIGHTS_FP8, square = fp8 && f->group > 0;
+    uint32_t step = fp8 ? DSX__MAX_GROUP : f->group;
+
+    for (uint64_t at = 0; at < columns; at += step) {
+        dsx__group g = {.n = columns - at < step ? (uint32_t)(columns - at) : step};
+
+        if (square) g.d = fp8_scale(w + at, rows, g.n, columns);
+        for (uint64_t i = 0; i < rows; i++) {
+            const float *from = w + i * columns + at;
+
+            if (fp8 && !square) g.d = fp8_scale(w + i * columns, 1, columns, columns);
+            if (fp8)
+                fp8_group(from, &g);
+            else
+                (f->weights == DSX_WEIGHTS_W8 ? dsx__group_w8 : dsx__group_w4)(from, g.n, g.q, &g.d, &g.m);
+            put(context, i, at, &g);
+        }
+    }
 }

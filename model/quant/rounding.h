@@ -3,7 +3,9 @@
 #ifndef DSX_QUANT_ROUNDING_H
 #define DSX_QUANT_ROUNDING_H
 
-#include <stdint.h>
+#include "arch/names.h"
+
+#include <dsx/policy.h>
 
 /* float to fp16, to nearest, ties to even; beyond its range the greatest finite one. */
 uint16_t dsx__to_half(float x);
@@ -22,12 +24,33 @@ void dsx__group_w4(const float *x, uint32_t n, int8_t *q, float *d, float *m);
 uint8_t dsx__to_fp8(float x);
 float dsx__from_fp8(uint8_t code);
 
-/* n numbers to int8, as one group: x[i] is about scale * q[i], q in [-127, 127], to nearest, ties to even.
- * For rows of activations, and for heads of keys and values. Returns scale, 0 for a row of zeros. */
-float dsx__to_int8(const float *x, uint32_t n, int8_t *q);
-
 /* Walsh-Hadamard transform of n = 2^k numbers, divided by sqrt(n): its own inverse. Spreads outliers over a
  * group. */
 void dsx__hadamard(float *x, uint32_t n);
+
+/* ---- rows of a map's input, and the weights they meet */
+
+/* x[i] is about scale * q[i], to nearest, ties to even; rows: DSX_ROWS_* but FLOAT. DSX_ROWS_INT4_HADAMARD
+ * turns x in place first. Returns scale: 0 for a row of zeros, NaN for one that holds NaN or infinity. */
+float dsx__round_row(float *x, uint64_t n, int rows, float limit, int8_t *q);
+
+/* Rows [from, from + n) of a part as floats, turned where the format's rows are. */
+void dsx__read_rows(const dsx__part *part, const dsx_format *f, uint64_t from, uint64_t n, float *out);
+
+/* Some weights of a row that share a scale: element i is d * q[i] + m, with FP8 d * dsx__from_fp8(q[i]). A
+ * scale of FP8 is NaN where a weight is NaN or infinite: no code is NaN. */
+#define DSX__MAX_GROUP 128u
+typedef struct dsx__group {
+    uint32_t n;
+    float d, m;
+    int8_t q[DSX__MAX_GROUP];
+} dsx__group;
+
+/* Rounds rows * columns numbers as W8, W4 or FP8, and gives every group to put; its first number is
+ * [row][at]. With squares of FP8 the rows are those of one row of squares: 128 but for the last. */
+#define DSX__SQUARE 128u
+void dsx__round_weights(const dsx_format *f, const float *w, uint64_t rows, uint64_t columns,
+                        void (*put)(void *context, uint64_t row, uint64_t at, const dsx__group *g),
+                        void *context);
 
 #endif

@@ -46,10 +46,11 @@ static dsx__matrix *weights(dsx__format format, uint64_t rows, uint64_t columns,
     uint8_t *data = malloc(n);
     dsx__matrix *m;
     dsx__part part = {format, rows, columns, data, NULL};
+    dsx_format as_in_the_file = {0, 0, 0, 0};
     dstok_error err;
 
     for (uint64_t i = 0; i < n; i++) data[i] = (uint8_t)(0x20 | ((uint32_t)(noise() * 200 + 100) & 0x1f));
-    if (ops->load(be, &part, true, &m, &err) != DSTOK_OK) exit(1);
+    if (ops->load(be, &part, &as_in_the_file, &m, &err) != DSTOK_OK) exit(1);
     *bytes = n;
     return m;
 }

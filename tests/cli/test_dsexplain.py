@@ -83,7 +83,7 @@ class Use(Dsexplain):
                 ("--top-p 2: is out of its range", "generate", m, "-p", "a", "-t", "1", "--top-p", "2"),
                 ("give a --temperature", "generate", m, "-p", "a", "--seed", "3"),
                 ("--group must be 32, 64 or 128", "info", m, "--weights", "w8", "--group", "48"),
-                ("--group is for --weights w8 and w4", "info", m, "--group", "32"),
+                ("--group is for --weights w8, w4 and fp8", "info", m, "--group", "32"),
                 ("--kv-recent is for", "ppl", m, "x", "--kv-recent", "64"), ("--chunk must be", "ppl", m, "x", "--chunk", "70000"),
                 ("did you mean --temperature", "generate", m, "--temperatur", "1"),
                 ("--target is not in this version", "generate", m, "--target", "x"),
@@ -352,14 +352,14 @@ class Texts(Dsexplain):
         """Other numbers, but near: a way that nothing listens to would give the same."""
         exact = self.json("ppl", "-", "--backend", "float64", stdin=self.TEXT)["nll"]
         seen = {exact}
-        for way, far in ((["--weights", "f32"], 1e-3), (["--weights", "w8"], 1), (["--weights", "w4"], 9), (["--kv", "int8", "--kv-recent", "64"], 5)):
+        for way, far in ((["--weights", "f32"], 1e-3), (["--weights", "w8"], 1), (["--weights", "w4"], 9), (["--weights", "fp8"], 3),
+                         (["--weights", "fp8", "--group", "128"], 3), (["--kv", "int8", "--kv-recent", "64"], 5)):
             nll = self.json("ppl", "-", *way, stdin=self.TEXT * 3 if "--kv" in way else self.TEXT)["nll"]
             if "--kv" in way:
                 nll -= self.json("ppl", "-", stdin=self.TEXT * 3)["nll"] - exact
             self.assertLess(abs(nll - exact), far, way)
             self.assertNotIn(nll, seen, way)
             seen.add(nll)
-        self.fails(2, "weights as FP8: only the float64 backend", "ppl", self.model, "-", "--weights", "fp8", stdin="ab")
         for way in (["-j", 1], ["-j", 3], ["--chunk", "5"]):
             self.assertEqual(self.json("ppl", "-", *way, stdin=self.TEXT), self.json("ppl", "-", stdin=self.TEXT), way)
 
@@ -369,7 +369,7 @@ class Plan(Dsexplain):
         plan = self.json("plan", "--context", "2K", "--max-memory", "1M")
         self.assertEqual((plan["context"], plan["limit_bytes"], plan["gpus"]), (2048, 1 << 20, []))
         self.assertEqual([(row["weights"], row["kv"]) for row in plan["cpu"]],
-                         [(w, k) for w in ("file", "f32", "w8", "w4") for k in ("float", "int8")])
+                         [(w, k) for w in ("file", "f32", "w8", "w4", "fp8") for k in ("float", "int8")])
         for row in plan["cpu"]:
             self.assertEqual(row["total_bytes"], row["weight_bytes"] + row["kv_bytes"] + row["work_bytes"])
             self.assertEqual(row["fits"], row["total_bytes"] <= 1 << 20)

@@ -81,11 +81,13 @@ static uint8_t *bytes_of(dsx__format format, uint64_t rows, uint64_t columns) {
     return p;
 }
 
-static dsx__matrix *load(const machine *m, dsx__part part) {
+/* format NULL: a vector or table. */
+static dsx__matrix *load(const machine *m, dsx__part part, const dsx_format *format) {
     dsx__matrix *matrix = NULL;
     dstok_error err;
 
-    CHECK_EQ(m->ops->load(m->be, &part, false, &matrix, &err), DSTOK_OK);
+    CHECK_EQ(m->ops->load(m->be, &part, format, &matrix, &err), DSTOK_OK);
+    CHECK_EQ(m->ops->bytes(matrix), m->ops->plan(&part, format));
     return matrix;
 }
 
@@ -94,6 +96,7 @@ static dsx__matrix *load(const machine *m, dsx__part part) {
 typedef struct a_case {
     void (*run)(const machine *m, const struct a_case *c, result *r);
     dsx__part part, vector;
+    dsx_format format;
     size_t n;
     bool flag;
     double tolerance; /* relative to the greatest number of the result */
@@ -102,7 +105,7 @@ typedef struct a_case {
 } a_case;
 
 static void run_linear(const machine *m, const a_case *c, result *r) {
-    dsx__matrix *w = load(m, c->part), *bias = c->flag ? load(m, c->vector) : NULL;
+    dsx__matrix *w = load(m, c->part, &c->format), *bias = c->flag ? load(m, c->vector, NULL) : NULL;
     size_t k = c->part.columns, rows = c->part.rows, step = m->one_by_one ? 1 : c->n;
     dsx__real *x = numbers(m, 3, c->n * k, 1), *out = numbers(m, 4, c->n * rows, 1);
 
@@ -116,7 +119,7 @@ static void run_linear(const machine *m, const a_case *c, result *r) {
 
 static void run_rows(const machine *m, const a_case *c, result *r) {
     size_t width = c->vector.columns, stride = width + 3, n = c->n;
-    dsx__matrix *w = load(m, c->vector), *table = load(m, c->part);
+    dsx__matrix *w = load(m, c->vector, NULL), *table = load(m, c->part, NULL);
     dsx__real *x = numbers(m, 5, n * stride, 2), *y = numbers(m, 6, n * stride, 2);
     dsx__real *out = numbers(m, 7, n * stride, 1);
     uint32_t ids[64], index[64];
@@ -160,7 +163,7 @@ static void run_heads(const machine *m, const a_case *c, result *r) {
     enum { HEADS = 5, BLOCK = 40, FROM = 3, ROWS = 35 };
     size_t columns = c->part.columns, in = c->flag ? ROWS : columns, out_n = c->flag ? columns : ROWS;
     size_t step = m->one_by_one ? 1 : c->n, x_stride = in + 2, stride = out_n + 1;
-    dsx__matrix *w = load(m, c->part);
+    dsx__matrix *w = load(m, c->part, &c->format);
     dsx__real *x = numbers(m, 9, c->n * HEADS * x_stride, 1), *out = numbers(m, 10, c->n * HEADS * stride, 1);
 
     for (size_t i = 0; i < c->n; i += step)
@@ -173,7 +176,7 @@ static void run_heads(const machine *m, const a_case *c, result *r) {
 
 static void run_head(const machine *m, const a_case *c, result *r) {
     size_t k = c->part.columns, step = m->one_by_one ? 1 : c->n;
-    dsx__matrix *w = load(m, c->part);
+    dsx__matrix *w = load(m, c->part, &c->format);
     dsx__real *x = numbers(m, 11, c->n * k, 0.2);
     uint32_t *targets = malloc((c->n + 1) * sizeof *targets);
     double *out = malloc((2 * c->n + 1) * sizeof *out);

@@ -128,10 +128,10 @@ static void int8_rows(void) {
     float x[4] = {0, 0, 0, 0};
     int8_t q[4];
 
-    CHECK(dsx__to_int8(x, 4, q) == 0 && q[0] == 0);
+    CHECK(dsx__round_row(x, 4, DSX_ROWS_INT8, 0, q) == 0 && q[0] == 0);
     x[1] = -254;
     x[2] = 3;
-    CHECK(dsx__to_int8(x, 4, q) == 2);
+    CHECK(dsx__round_row(x, 4, DSX_ROWS_INT8, 0, q) == 2);
     CHECK_EQ(q[1], -127);
     CHECK_EQ(q[2], 2); /* 1.5: ties to even */
 }

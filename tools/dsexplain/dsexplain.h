@@ -33,7 +33,7 @@ struct ex_config {
     size_t n_inputs;       /* may be more than there is room for */
     int is_quiet, help, json, progress;
     /* the model */
-    const char *vocab;
+    const char *vocab, *policy;
     uint64_t threads, group, max_memory;
     int backend, simd, weights;
     /* the session; 0: not given */
@@ -92,8 +92,9 @@ enum { EX_NEED_MODEL = 0, EX_NEED_SESSION = 1, EX_NEED_VOCAB = 2 };
 
 /* The file or folder that MODEL stands for. Returns 0, or CLI_USAGE after a message. */
 int ex_model_path(const char *name, struct cli_buf *path);
-/* How the options want the model opened. */
-dsx_model_options ex_model_options(const struct ex_config *c);
+/* How the options want the model opened; out->policy is given to dsx_policy_free afterwards. Returns 0, or
+ * an exit code after a message. */
+int ex_model_options(const struct ex_config *c, dsx_model_options *out);
 
 /* need: EX_NEED_*. Returns 0, or an exit code after a message; ex_close in any case. */
 int ex_open(const struct ex_config *c, int need, struct ex_model *out);

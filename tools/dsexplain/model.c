@@ -85,8 +85,13 @@ int ex_failed(const char *name, dstok_status status, const dstok_error *err) {
     return status == DSTOK_E_NOMEM ? CLI_FAIL : CLI_USAGE;
 }
 
-dsx_model_options ex_model_options(const struct ex_config *c) {
+int ex_model_options(const struct ex_config *c, dsx_model_options *out) {
     dsx_model_options o = DSX_MODEL_OPTIONS_INIT;
+    dsx_policy *policy = NULL;
+    dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
+    dstok_status status = c->policy != NULL ? dsx_policy_read(c->policy, &policy, &err) : DSTOK_OK;
+
+    if (status != DSTOK_OK) return ex_failed(c->policy, status, &err);
 
     o.backend = c->backend ? dsx_backend_float64() : dsx_backend_cpu();
     o.n_threads = (size_t)c->threads;
@@ -94,7 +99,9 @@ dsx_model_options ex_model_options(const struct ex_config *c) {
     o.weights = c->weights;
     o.group = (uint32_t)c->group;
     o.max_bytes = c->max_memory;
-    return o;
+    o.policy = policy;
+    *out = o;
+    return 0;
 }
 
 int ex_open_vocab(struct ex_model *m) {
@@ -130,7 +137,7 @@ static int open_session(const struct ex_config *c, struct ex_model *m) {
 }
 
 int ex_open(const struct ex_config *c, int need, struct ex_model *m) {
-    dsx_model_options options = ex_model_options(c);
+    dsx_model_options options;
     dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
     dstok_status status;
     int rc;
@@ -138,8 +145,10 @@ int ex_open(const struct ex_config *c, int need, struct ex_model *m) {
     memset(m, 0, sizeof *m);
     m->config = c;
     rc = ex_model_path(c->inputs[0], &m->path);
+    if (rc == 0) rc = ex_model_options(c, &options);
     if (rc) return rc;
     status = dsx_model_open(cli_buf_string(&m->path), &options, &m->model, &err);
+    dsx_policy_free((dsx_policy *)options.policy);
     if (status != DSTOK_OK) return ex_failed(m->path.p, status, &err);
     m->info = (dsx_model_info)DSX_MODEL_INFO_INIT;
     (void)dsx_model_describe(m->model, &m->info);

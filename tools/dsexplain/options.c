@@ -119,7 +119,9 @@ static const struct cli_option options[] = {
     {"weights", 0, EX_MODELS, CHOICE, AT(weights), "file|f32|w8|w4|fp8",
      "weights in memory: as in the file, as float, or rounded to 8 or 4 bits (default file)", NULL},
     {"group", 0, EX_MODELS, NUMBER, AT(group), "N",
-     "weights that share a scale with w8 and w4: 32, 64 or 128 (default 64)", NULL},
+     "weights that share a scale with w8 and w4: 32, 64 or 128 (default 64); 128 with fp8: squares", NULL},
+    {"policy", 0, EX_MODELS, TEXT, AT(policy), "FILE",
+     "formats of the single maps, layer by layer, in place of --weights: JSON, see docs/dsexplain.md", NULL},
     {"kv", 0, EX_READS | EX_PLAN, CHOICE, AT(kv), "float|int8|int4",
      "keys and values of what was read: as numbers, or far ones rounded (default float)", NULL},
     {"kv-recent", 0, EX_READS | EX_PLAN, NUMBER, AT(kv_recent), "N",
@@ -170,9 +172,12 @@ static int check(const struct ex_config *c) {
     if (cli_args_has(&c->args, "group")) {
         if (c->group != 32 && c->group != 64 && c->group != 128)
             return cli_usage(c->verb, "--group must be 32, 64 or 128");
-        if (c->weights != DSX_WEIGHTS_W8 && c->weights != DSX_WEIGHTS_W4)
-            return cli_usage(c->verb, "--group is for --weights w8 and w4");
+        if (c->weights < DSX_WEIGHTS_W8) return cli_usage(c->verb, "--group is for --weights w8, w4 and fp8");
+        if (c->weights == DSX_WEIGHTS_FP8 && c->group != 128)
+            return cli_usage(c->verb, "--group with --weights fp8 must be 128: squares of 128 x 128");
     }
+    if (c->policy != NULL && cli_args_has(&c->args, "weights"))
+        return cli_usage(c->verb, "give one of --weights and --policy");
     if (cli_args_has(&c->args, "kv-recent") && c->kv == DSX_KV_FLOAT)
         return cli_usage(c->verb, "--kv-recent is for --kv int8 and int4");
     if (c->chunk > 65536) return cli_usage(c->verb, "--chunk must be at most 65536");

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const weight_names[] = {"file", "f32", "w8", "w4", "fp8"};
+static const char *const weight_names[] = {"file", "f32", "w8", "w4", "fp8", "policy"};
+enum { BY_POLICY = 5 };
 static const char *const kv_names[] = {"float", "int8", "int4"};
 
 typedef char size_text[24];
@@ -39,11 +40,13 @@ struct row {
 
 static int plan_row(const struct ex_config *c, const char *path, struct row *row) {
     dsx_plan_options o = DSX_PLAN_OPTIONS_INIT;
-    dsx_model_options mo = ex_model_options(c);
+    dsx_model_options mo;
     dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
     dstok_status status;
+    int rc = ex_model_options(c, &mo);
 
-    mo.weights = row->weights;
+    if (rc) return rc;
+    if (row->weights != BY_POLICY) mo.weights = row->weights;
     mo.max_bytes = 0;
     o.model = &mo;
     o.context = c->context;
@@ -53,6 +56,7 @@ static int plan_row(const struct ex_config *c, const char *path, struct row *row
     o.kv_recent = c->kv_recent;
     row->plan = (dsx_plan)DSX_PLAN_INIT;
     status = dsx_plan_model(path, &o, &row->plan, &err);
+    dsx_policy_free((dsx_policy *)mo.policy);
     return status == DSTOK_OK ? 0 : ex_failed(path, status, &err);
 }
 
@@ -104,7 +108,8 @@ static int plan_here(const struct ex_config *c, const char *path, struct cli_buf
     struct row row;
     int rc = 0, n = 0;
 
-    for (row.weights = 0; row.weights < DSX_WEIGHTS_FP8 && rc == 0; row.weights++) {
+    for (row.weights = 0; row.weights <= BY_POLICY && rc == 0; row.weights++) {
+        if ((row.weights == BY_POLICY) != (c->policy != NULL)) continue;
         if (cli_args_has(&c->args, "weights") && row.weights != c->weights) continue;
         for (row.kv = 0; row.kv <= DSX_KV_INT4 && rc == 0; row.kv++) {
             if (cli_args_has(&c->args, "kv") ? row.kv != c->kv : row.kv == DSX_KV_INT4) continue;

@@ -11,6 +11,7 @@
 #define DSX_DSX_H
 
 #include <dsx/model.h>
+#include <dsx/policy.h>
 #include <dsx/session.h>
 #include <dsx/sample.h>
 #include <dsx/plan.h>

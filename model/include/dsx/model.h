@@ -21,13 +21,16 @@ DSTOK_API const dsx_backend *dsx_backend_cpu(void);
  *  0.2 */
 DSTOK_API const dsx_backend *dsx_backend_float64(void);
 
+/** Number formats of the maps, layer by layer: <dsx/policy.h>. */
+typedef struct dsx_policy dsx_policy;
+
 /** How weights are kept in memory. */
 enum {
     DSX_WEIGHTS_FILE = 0, /**< as they stand in the file, quantised or not */
     DSX_WEIGHTS_F32 = 1,  /**< as float */
     DSX_WEIGHTS_W8 = 2,   /**< int8, in groups */
     DSX_WEIGHTS_W4 = 3,   /**< 4 bits, in groups */
-    DSX_WEIGHTS_FP8 = 4   /**< E4M3, a scale for each row; of dsx_backend_float64 alone in this version */
+    DSX_WEIGHTS_FP8 = 4   /**< E4M3, a scale for each row or for squares of 128 x 128 */
 };
 
 /** Instructions a backend may use at most. */
@@ -38,9 +41,12 @@ enum { DSX_SIMD_AUTO = 0, DSX_SIMD_SCALAR = 1, DSX_SIMD_AVX2 = 2, DSX_SIMD_AVX51
  *  n_threads  0: as many as the process has CPUs
  *  simd       DSX_SIMD_*
  *  weights    DSX_WEIGHTS_*
- *  group      of W8 and W4: 32, 64 or 128; 0: 64
+ *  group      of W8 and W4: 32, 64 or 128; 0: 64. Of FP8: 128: squares; 0: rows
  *  max_bytes  refuse to take more memory than that; 0: no limit
- *  alibi      slope of a linear bias by distance on top of the model's positions; 0: none (experimental) */
+ *  alibi      slope of a linear bias by distance on top of the model's positions; 0: none (experimental)
+ *  policy     formats of the single maps, in place of weights and group; it must have the model's number of
+ *      layers, and is not needed any more once the model is open. NULL: weights and group apply to all maps
+ *      of layers (F32: to the head as well) */
 typedef struct dsx_model_options {
     size_t struct_size;
     const dsx_backend *backend;
@@ -50,9 +56,10 @@ typedef struct dsx_model_options {
     uint32_t group;
     uint64_t max_bytes;
     double alibi;
+    const dsx_policy *policy;
 } dsx_model_options;
 #define DSX_MODEL_OPTIONS_INIT                                                                               \
-    { sizeof(dsx_model_options), NULL, 0, 0, 0, 0, 0, 0.0 }
+    { sizeof(dsx_model_options), NULL, 0, 0, 0, 0, 0, 0.0, NULL }
 
 /** Open a checkpoint: a folder with config.json and .safetensors files, a .safetensors file in such a folder,
  *  a .gguf file, or a .bin file of llama2.c.
@@ -60,7 +67,7 @@ typedef struct dsx_model_options {
  *  out      [out] untouched on failure
  *  err      [out] names the file, the tensor or key, and what is wrong; NULL allowed
  *  Returns: DSTOK_OK; E_IO; E_FORMAT; E_TRUNCATED; E_UNSUPPORTED (an architecture or number format that is
- *      not known); E_LIMIT (max_bytes); E_NOMEM; E_INVAL.
+ *      not known); E_LIMIT (max_bytes); E_NOMEM; E_INVAL (also: a policy for another number of layers).
  *  Owns: out, to be given to dsx_model_free.   Threads: safe.   Cost: reads the file's headers; weights are
  *      read
  *  once, for packing.   Since: 0.2 */
