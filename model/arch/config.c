@@ -55,7 +55,7 @@ static dstok_status check_sizes(const dsx__config *c, dstok_error *err) {
         {"the width", c->width, 1, DSX__MAX_WIDTH},
         {"the number of heads", c->n_heads, 1, DSX__MAX_WIDTH},
         {"the number of key-value heads", c->n_kv_heads, 1, c->n_heads},
-        {"the size of a head", c->head_dim, 1, DSX__MAX_WIDTH},
+        {"the size of a head", c->head_dim, 1, DSX__MAX_HEAD},
         {"the width of all heads", (uint64_t)c->n_heads * c->head_dim, 1, DSX__MAX_WIDTH},
         {"the feed-forward width", c->ffn, dense, DSX__MAX_WIDTH},
         {"the number of tokens", c->n_vocab, 1, DSX__MAX_VOCAB},
@@ -80,11 +80,12 @@ static dstok_status check_mla(const dsx__config *c, dstok_error *err) {
         {"the width of all keys and values", (uint64_t)c->n_heads * ((uint64_t)m->nope + m->value), 1,
          DSX__MAX_WIDTH},
         {"the width of all latents", m->split ? (uint64_t)c->n_heads * m->kv_rank : 1, 1, DSX__MAX_WIDTH},
-        {"the width of the latent and the positions", (uint64_t)m->kv_rank + m->rope, 1, DSX__MAX_WIDTH},
+        {"the width of the latent and the positions", (uint64_t)m->kv_rank + m->rope, 1, DSX__MAX_HEAD},
     };
 
     if (m->kv_rank == 0) return DSTOK_OK;
     DSX_TRY(check_range(sizes, sizeof sizes / sizeof *sizes, err));
+    if (m->kv_rank % 2 != 0) return wrong(err, "the rank of keys and values must be even");
     if (c->head_dim != m->nope + m->rope) return wrong(err, "a head is not its two parts together");
     if (c->n_kv_heads != c->n_heads || c->qk_norm || c->qkv_bias || c->o_bias)
         return dsx__fail(err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET,

@@ -10,6 +10,7 @@
 /* Stated limits: files that ask for more are refused. */
 #define DSX__MAX_LAYERS  1024u
 #define DSX__MAX_WIDTH   (1u << 20) /* of any axis but the vocabulary */
+#define DSX__MAX_HEAD    2048u      /* of a key or value; backends have room for one on the stack */
 #define DSX__MAX_VOCAB   (1u << 24)
 #define DSX__MAX_EXPERTS 4096u
 #define DSX__MAX_CONTEXT (1u << 24)

@@ -11,7 +11,7 @@
 
 #include "backend.h"
 
-#define DSX__KV_MAX_DIM 2048u /* of a key or value; config.c refuses more */
+#define DSX__KV_MAX_DIM DSX__MAX_HEAD /* of a key or value */
 
 /* Bytes of a part, of a head's two parts in all layers of a page, and where a head's parts begin. */
 size_t dsx__kv_part_bytes(dsx__kv_format format, uint32_t dim);

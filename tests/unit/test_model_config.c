@@ -239,6 +239,8 @@ static void test_rope_refused(void) {
     refuse(LLAMA "\"rope_theta\":0}", DSTOK_E_FORMAT, "base of rotary positions");
     refuse(LLAMA "\"rope_theta\":true}", DSTOK_E_FORMAT, "rope_theta must be a number");
     refuse(LLAMA "\"head_dim\":9}", DSTOK_E_FORMAT, "even number of dimensions");
+    refuse(LLAMA "\"head_dim\":2050}", DSTOK_E_FORMAT,
+           "size of a head is 2050; it must be between 1 and 2048");
 }
 
 static void test_experts(void) {
@@ -285,6 +287,8 @@ static void test_experts_refused(void) {
     refuse(V3 "\"moe_layer_freq\":0}", DSTOK_E_FORMAT, "moe_layer_freq must be above 0");
     refuse(V3 "\"attention_bias\":true}", DSTOK_E_UNSUPPORTED, "attention_bias and mlp_bias of DeepSeek");
     refuse(V3 "\"kv_lora_rank\":0}", DSTOK_E_FORMAT, "kv_lora_rank must be above 0");
+    refuse(V3 "\"kv_lora_rank\":511}", DSTOK_E_FORMAT, "rank of keys and values must be even");
+    refuse(V3 "\"kv_lora_rank\":1986}", DSTOK_E_FORMAT, "latent and the positions is 2050");
     refuse(V3 "\"qk_rope_head_dim\":63}", DSTOK_E_FORMAT, "even number of dimensions");
     refuse(V3 "\"qk_nope_head_dim\":4294967295}", DSTOK_E_FORMAT, "a head is wider than");
     refuse(V3 "\"v_head_dim\":1048576}", DSTOK_E_FORMAT, "width of all keys and values");
@@ -334,7 +338,8 @@ static void test_refused(void) {
     refuse(LLAMA "\"vocab_size\":16777217}", DSTOK_E_FORMAT,
            "number of tokens is 16777217; it must be between 1 and 16777216");
     refuse(LLAMA "\"intermediate_size\":1048577}", DSTOK_E_FORMAT, "feed-forward width is 1048577");
-    refuse(LLAMA "\"head_dim\":1048576}", DSTOK_E_FORMAT, "width of all heads is 4194304");
+    refuse("{\"model_type\":\"llama\",\"num_attention_heads\":1024,\"head_dim\":2048}", DSTOK_E_FORMAT,
+           "width of all heads is 2097152");
     refuse(LLAMA "\"max_position_embeddings\":16777217}", DSTOK_E_FORMAT, "context is 16777217");
     refuse("{\"model_type\":\"llama\",\"hidden_size\":4294967295}", DSTOK_E_FORMAT, "width is 4294967295");
 }
