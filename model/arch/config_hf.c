@@ -4,9 +4,9 @@
 #include "arch/config.h"
 
 #include "base.h"
+#include "files/json.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -451,15 +451,9 @@ static dstok_status read_config(const json_t *o, dsx__config *out, dstok_error *
 }
 
 dstok_status dsx__config_from_json(const char *text, size_t n, dsx__config *out, dstok_error *err) {
-    json_error_t why = {.line = 0};
-    json_t *o = n == 0 ? NULL : json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
+    json_t *o = NULL;
 
-    if (o == NULL) {
-        dstok_status status = dsx__fail(err, DSTOK_E_FORMAT, (uint64_t)(why.position > 0 ? why.position : 0),
-                                        "no JSON: %.100s", n == 0 ? "the file is empty" : why.text);
-        if (err != NULL) err->line = (uint32_t)(why.line > 0 ? why.line : 0);
-        return status;
-    }
+    DSX_TRY(dsx__json_read(text, n, 0, &o, err));
     dstok_status status = read_config(o, out, err);
     json_decref(o);
     return status;

@@ -3,10 +3,10 @@
 #include "files/archive.h"
 
 #include "files/chat.h"
+#include "files/json.h"
 #include "files/list.h"
 #include "files/map.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,14 +196,11 @@ static dstok_status open_shards(files *f, const char *folder, json_t *map, dsx__
 
 static dstok_status read_index(files *f, const char *folder, const dsx__map *m, dsx__list *list,
                                dstok_error *err) {
-    json_error_t why;
+    json_t *index = NULL;
 
     if (m->n > MAX_INDEX)
         return dsx__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET, "more than %u bytes", MAX_INDEX);
-    json_t *index = m->n == 0 ? NULL : json_loadb((const char *)m->data, m->n, JSON_REJECT_DUPLICATES, &why);
-    if (index == NULL)
-        return dsx__fail(err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET, "no JSON%s%.100s", m->n == 0 ? "" : ": ",
-                         m->n == 0 ? "" : why.text);
+    DSX_TRY(dsx__json_read(m->data, m->n, 0, &index, err));
     json_t *map = json_object_get(index, "weight_map");
     dstok_status status =
         json_is_object(map) ? open_shards(f, folder, map, list, err)
@@ -259,8 +256,7 @@ static dstok_status open_folder(const char *folder, const char *file, dsx__archi
         free(out->tokenizer);
         out->tokenizer = NULL;
     }
-    out->chat = dsx__chat_of_folder(folder);
-    return DSTOK_OK;
+    return dsx__chat_of_folder(folder, &out->chat, err);
 }
 
 static dstok_status open_beside(const char *path, dsx__archive *out, dsx__list *list, dstok_error *err) {

@@ -13,20 +13,21 @@
 #define MAX_TEMPLATE (1u << 20)
 #define MAX_CONFIG   (64u << 20) /* tokenizer_config.json may list hundreds of added tokens */
 
-/* NULL where memory ends or the text is longer than a template can be. */
-static char *copy(const void *text, size_t n) {
-    char *out = n <= MAX_TEMPLATE ? malloc(n + 1) : NULL;
-
-    if (out == NULL) return NULL;
-    if (n > 0) memcpy(out, text, n);
-    out[n] = '\0';
-    return out;
+/* Nothing where the text is longer than a template can be. */
+static dstok_status copy(const void *text, size_t n, char **out, dstok_error *err) {
+    if (n > MAX_TEMPLATE) return DSTOK_OK;
+    char *to = malloc(n + 1);
+    if (to == NULL) return dsx__no_memory(err);
+    if (n > 0) memcpy(to, text, n);
+    to[n] = '\0';
+    *out = to;
+    return DSTOK_OK;
 }
 
-char *dsx__chat_of_gguf(const dsx__gguf *g) {
+dstok_status dsx__chat_of_gguf(const dsx__gguf *g, char **out) {
     const dsx__gguf_pair *p = dsx__gguf_find(g, "tokenizer.chat_template");
 
-    return p != NULL && p->type == DSX__GGUF_STRING ? copy(p->at, (size_t)p->n) : NULL;
+    return p != NULL && p->type == DSX__GGUF_STRING ? copy(p->at, (size_t)p->n, out, g->err) : DSTOK_OK;
 }
 
 /* The one called "default" of several, else the only one. */
@@ -43,40 +44,44 @@ static const json_t *default_of(const json_t *value) {
     return value;
 }
 
-static char *of_config(const dsx__map *m) {
-    json_t *config = m->n > 0 && m->n <= MAX_CONFIG ? json_loadb((const char *)m->data, m->n, 0, NULL) : NULL;
+static dstok_status of_config(const dsx__map *m, char **out, dstok_error *err) {
+    json_error_t why;
+    json_t *config = m->n > 0 && m->n <= MAX_CONFIG ? json_loadb((const char *)m->data, m->n, 0, &why) : NULL;
     const json_t *value = default_of(json_object_get(config, "chat_template"));
-    char *out = json_is_string(value) ? copy(json_string_value(value), json_string_length(value)) : NULL;
+    dstok_status status = DSTOK_OK;
 
+    if (json_is_string(value)) status = copy(json_string_value(value), json_string_length(value), out, err);
     json_decref(config);
-    return out;
+    return status;
 }
 
-static char *of_text(const dsx__map *m) {
-    return copy(m->data, m->n);
+static dstok_status of_text(const dsx__map *m, char **out, dstok_error *err) {
+    return copy(m->data, m->n, out, err);
 }
 
-/* What read makes of a file of the folder; NULL where it is not there. */
-static char *of_file(const char *folder, const char *name, char *(*read)(const dsx__map *m)) {
+/* What read makes of a file of the folder, where it is there. */
+static dstok_status of_file(const char *folder, const char *name,
+                            dstok_status (*read)(const dsx__map *m, char **out, dstok_error *err), char **out,
+                            dstok_error *err) {
     size_t n = strlen(folder), k = strlen(name);
-    char *path = malloc(n + k + 2), *out = NULL;
+    char *path = malloc(n + k + 2);
     dsx__map m = {.data = NULL};
+    dstok_status status = DSTOK_OK;
     struct stat st;
 
-    if (path == NULL) return NULL;
+    if (path == NULL) return dsx__no_memory(err);
     memcpy(path, folder, n);
     path[n] = '/';
     memcpy(path + n + 1, name, k + 1);
     if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && dsx__map_open(path, &m, NULL) == DSTOK_OK) {
-        out = read(&m);
+        status = read(&m, out, err);
         dsx__map_close(&m);
     }
     free(path);
-    return out;
+    return status;
 }
 
-char *dsx__chat_of_folder(const char *folder) {
-    char *out = of_file(folder, "chat_template.jinja", of_text);
-
-    return out != NULL ? out : of_file(folder, "tokenizer_config.json", of_config);
+dstok_status dsx__chat_of_folder(const char *folder, char **out, dstok_error *err) {
+    DSX_TRY(of_file(folder, "chat_template.jinja", of_text, out, err));
+    return *out != NULL ? DSTOK_OK : of_file(folder, "tokenizer_config.json", of_config, out, err);
 }

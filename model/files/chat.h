@@ -5,8 +5,9 @@
 
 #include "files/gguf.h"
 
-/* Its text, malloc'ed; NULL: there is none, it cannot be read, or memory ends: a model runs without. */
-char *dsx__chat_of_gguf(const dsx__gguf *g);
-char *dsx__chat_of_folder(const char *folder);
+/* *out is its text, malloc'ed, and stays NULL where there is none or it cannot be read: a model runs without.
+ * E_NOMEM. */
+dstok_status dsx__chat_of_gguf(const dsx__gguf *g, char **out);
+dstok_status dsx__chat_of_folder(const char *folder, char **out, dstok_error *err);
 
 #endif

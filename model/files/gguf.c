@@ -259,7 +259,7 @@ dstok_status dsx__gguf_read(const uint8_t *data, size_t n, dsx__list *out, dsx__
     if (n < 4 || memcmp(data, "GGUF", 4) != 0)
         return dsx__fail(err, DSTOK_E_FORMAT, 0, "this is no GGUF file");
     dstok_status status = read_all(&g, out, config, factors);
-    if (status == DSTOK_OK) *chat = dsx__chat_of_gguf(&g);
+    if (status == DSTOK_OK) status = dsx__chat_of_gguf(&g, chat);
     free(g.pairs);
     return status;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* safetensors: eight bytes with the length of a JSON header, the header, the tensors without a hole between
  * them. */
+#include "files/json.h"
 #include "files/list.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <string.h>
 
 #define MAX_HEADER 100000000u /* the format's own limit */
@@ -111,7 +111,7 @@ static dstok_status take_all(json_t *header, body b, dsx__list *out, dstok_error
 
 dstok_status dsx__safetensors_read(const uint8_t *data, size_t n, dsx__list *out, dstok_error *err) {
     uint64_t length = 0;
-    json_error_t why;
+    json_t *header = NULL;
 
     if (n < 8)
         return dsx__fail(err, DSTOK_E_TRUNCATED, n, "the file has %zu bytes: no safetensors header", n);
@@ -120,10 +120,7 @@ dstok_status dsx__safetensors_read(const uint8_t *data, size_t n, dsx__list *out
         return dsx__fail(err, DSTOK_E_FORMAT, 0, "a header of %" PRIu64 " bytes; safetensors allows %u",
                          length, MAX_HEADER);
     if (length > n - 8) return dsx__fail(err, DSTOK_E_TRUNCATED, n, "the file ends inside the header");
-    json_t *header = json_loadb((const char *)data + 8, (size_t)length, JSON_REJECT_DUPLICATES, &why);
-    if (header == NULL)
-        return dsx__fail(err, DSTOK_E_FORMAT, 8 + (uint64_t)(why.position > 0 ? why.position : 0),
-                         "the header is no JSON: %.100s", why.text);
+    DSX_TRY(dsx__json_read(data + 8, (size_t)length, 8, &header, err));
     body b = {.data = data + 8 + length, .n = n - 8 - length};
     dstok_status status = take_all(header, b, out, err);
     json_decref(header);

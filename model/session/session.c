@@ -222,6 +222,7 @@ static size_t reuse(dsx_session *s, const uint32_t *ids, size_t n) {
         set_page(s, s->n_pages++, page);
         memcpy(s->ids + s->length, ids + done, sizeof page->ids);
         s->length += DSX__PAGE;
+        s->has_last = false; /* until the tokens behind it are read */
         done += DSX__PAGE;
     }
     return done;

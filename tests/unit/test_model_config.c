@@ -297,7 +297,7 @@ static void test_experts_refused(void) {
 /* ---- what is refused in any model */
 
 static void test_refused(void) {
-    refuse("", DSTOK_E_FORMAT, "no JSON: the file is empty");
+    refuse("", DSTOK_E_FORMAT, "no JSON: it is empty");
     refuse("{", DSTOK_E_FORMAT, "no JSON: ");
     refuse("[]", DSTOK_E_FORMAT, "must be an object");
     refuse("{}", DSTOK_E_FORMAT, "there is no model_type");

@@ -76,7 +76,7 @@ static void refuse_header(const char *header, size_t data, dstok_status want, co
 
 static void test_header(void) {
     refuse_header("[]", 0, DSTOK_E_FORMAT, "the header must be an object");
-    refuse_header("{", 0, DSTOK_E_FORMAT, "the header is no JSON: ");
+    refuse_header("{", 0, DSTOK_E_FORMAT, "no JSON: ");
     refuse_header("{\"w\":1}", 0, DSTOK_E_FORMAT, "tensor \"w\": this must be an object");
     refuse_header("{\"w\":{},\"w\":{}}", 0, DSTOK_E_FORMAT, "duplicate object key");
     refuse_header("{\"w\":{}}", 0, DSTOK_E_FORMAT, "tensor \"w\": dtype must be a string");
