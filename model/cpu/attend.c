@@ -5,8 +5,6 @@
  * lanes. Both give the same bits. */
 #include "cpu/cpu.h"
 
-#include "quant/kv.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -149,7 +147,7 @@ static void end_lanes(const attend_job *j, size_t kv_head, size_t row, size_t n,
     }
 }
 
-/* ---- packed pages: unpacked as far as they are needed */
+/* ---- packed pages: unpacked as far as they are needed, once for all rows */
 
 #define DIMS 128u /* of keys or values, at a time */
 
@@ -157,55 +155,43 @@ static bool is_packed(const dsx__attention *a, uint64_t page) {
     return page >= a->packed_from && page < a->packed_to;
 }
 
+static dsx__kv_part part_of(const dsx__attention *a, uint64_t page, size_t head, bool keys) {
+    return dsx__kv_part_of(a->shape, a->packed_format, a->packed[page], a->layer, (uint32_t)head, keys);
+}
+
 /* Dimensions [from, from + n) of a page's keys as [n][64]: those of the page itself, or room filled from
  * its packed form. */
-static const float *some_keys(const dsx__attention *a, uint64_t page, size_t head, size_t from, size_t n,
+static const float *some_keys(const attend_job *j, uint64_t page, size_t head, size_t from, size_t n,
                               float *room) {
-    const dsx__kv_shape *s = a->shape;
-    float row[DSX__KV_MAX_DIM];
-
-    if (!is_packed(a, page)) return keys_of(a, page, head) + from * DSX__PAGE;
-    const uint8_t *part = dsx__kv_head(s, a->packed_format, a->packed[page], a->layer, (uint32_t)head);
-    for (uint32_t t = 0; t < DSX__PAGE; t++) {
-        dsx__kv_unpack_row(a->packed_format, part, s->key_dim, t, row);
-        for (size_t d = 0; d < n; d++) room[d * DSX__PAGE + t] = row[from + d];
-    }
+    if (!is_packed(j->a, page)) return keys_of(j->a, page, head) + from * DSX__PAGE;
+    dsx__kv_part part = part_of(j->a, page, head, true);
+    j->k->unpack_keys(&part, from, n, room);
     return room;
 }
 
 /* The same of values as [64][*stride]. */
-static const float *some_values(const dsx__attention *a, uint64_t page, size_t head, size_t from, size_t n,
+static const float *some_values(const attend_job *j, uint64_t page, size_t head, size_t from, size_t n,
                                 float *room, size_t *stride) {
-    const dsx__kv_shape *s = a->shape;
-    float row[DSX__KV_MAX_DIM];
-
-    *stride = s->value_dim;
-    if (!is_packed(a, page)) return values_of(a, page, head) + from;
-    const uint8_t *part = dsx__kv_head(s, a->packed_format, a->packed[page], a->layer, (uint32_t)head);
-    part += dsx__kv_part_bytes(a->packed_format, s->key_dim);
-    for (uint32_t t = 0; t < DSX__PAGE; t++) {
-        dsx__kv_unpack_row(a->packed_format, part, s->value_dim, t, row);
-        memcpy(room + t * DIMS, row + from, n * sizeof(float));
-    }
-    *stride = DIMS;
+    *stride = j->a->shape->value_dim;
+    if (!is_packed(j->a, page)) return values_of(j->a, page, head) + from;
+    dsx__kv_part part = part_of(j->a, page, head, false);
+    *stride = (n + 15) / 16 * 16;
+    j->k->unpack_values(&part, from, n, room, *stride);
     return room;
 }
 
 static void pack_head(void *arg, size_t head) {
     const attend_job *j = arg;
-    const dsx__attention *a = j->a;
-    const dsx__kv_shape *s = a->shape;
-    uint64_t page = j->n;
-    const float *keys = keys_of(a, page, head), *values = values_of(a, page, head);
-    uint8_t *to = dsx__kv_head(s, a->packed_format, a->packed[page], a->layer, (uint32_t)head);
+    const dsx__kv_shape *s = j->a->shape;
+    const float *keys = keys_of(j->a, j->n, head), *values = values_of(j->a, j->n, head);
+    dsx__kv_part key_part = part_of(j->a, j->n, head, true), value_part = part_of(j->a, j->n, head, false);
 
     for (uint32_t t = 0; t < DSX__PAGE; t++) {
         float row[DSX__KV_MAX_DIM];
 
         for (size_t d = 0; d < s->key_dim; d++) row[d] = keys[d * DSX__PAGE + t];
-        dsx__kv_pack_row(a->packed_format, row, s->key_dim, t, to);
-        dsx__kv_pack_row(a->packed_format, values + (size_t)t * s->value_dim, s->value_dim, t,
-                         to + dsx__kv_part_bytes(a->packed_format, s->key_dim));
+        dsx__kv_pack_row(&key_part, t, row);
+        dsx__kv_pack_row(&value_part, t, values + (size_t)t * s->value_dim);
     }
 }
 
@@ -218,27 +204,38 @@ void dsx__cpu_kv_pack(void *be, const dsx__attention *a, uint64_t page) {
 
 /* ---- few rows */
 
-static void page_row(const attend_job *j, size_t kv_head, size_t row, size_t lane, uint64_t page,
-                     dsx__lanes *l) {
+static void page_rows(const attend_job *j, size_t kv_head, size_t row, size_t n, uint64_t page,
+                      dsx__lanes *l) {
     const dsx__kv_shape *s = j->a->shape;
-    const float *q = j->q + head_of(j, kv_head, row) * s->key_dim;
-    _Alignas(64) float scores[DSX__PAGE], room[DIMS * DSX__PAGE], *c = scores, *out;
+    _Alignas(64) float scores[FEW * DSX__PAGE], room[DIMS * DSX__PAGE];
+    float *out[FEW];
     size_t stride;
 
     for (size_t d = 0; d < s->key_dim; d += DIMS) {
-        size_t n = least(s->key_dim - d, DIMS);
+        size_t some = least(s->key_dim - d, DIMS);
+        const float *keys = some_keys(j, page, kv_head, d, some, room);
 
-        j->k->multiply(1, DSX__PAGE, n, q + d, 1, some_keys(j->a, page, kv_head, d, n, room), DSX__PAGE, &c,
-                       d == 0);
+        for (size_t i = 0; i < n; i++) {
+            const float *q = j->q + head_of(j, kv_head, row + i) * s->key_dim + d;
+            float *c = scores + i * DSX__PAGE;
+
+            j->k->multiply(1, DSX__PAGE, some, q, 1, keys, DSX__PAGE, &c, d == 0);
+        }
     }
-    j->k->weigh_row(l, lane, scores);
-    out = scaled_row(j, kv_head, row, l->keep[lane]);
+    for (size_t i = 0; i < n; i++) {
+        j->k->weigh_row(l, i, scores + i * DSX__PAGE);
+        out[i] = scaled_row(j, kv_head, row + i, l->keep[i]);
+    }
     for (size_t d = 0; d < s->value_dim; d += DIMS) {
-        size_t n = least(s->value_dim - d, DIMS);
-        const float *v = some_values(j->a, page, kv_head, d, n, room, &stride);
+        size_t some = least(s->value_dim - d, DIMS);
+        const float *v = some_values(j, page, kv_head, d, some, room, &stride);
 
-        c = out + d;
-        j->k->multiply(1, n, depth_of(j, row, page * DSX__PAGE), scores, 1, v, stride, &c, false);
+        for (size_t i = 0; i < n; i++) {
+            float *c = out[i] + d;
+
+            j->k->multiply(1, some, depth_of(j, row + i, page * DSX__PAGE), scores + i * DSX__PAGE, 1, v,
+                           stride, &c, false);
+        }
     }
 }
 
@@ -260,8 +257,7 @@ static void attend_few(const attend_job *j, size_t kv_head, size_t row, size_t n
     for (uint64_t page = first_seen(j, position_of(j, row)) / DSX__PAGE; page < end; page++) {
         set_lanes(j, row, n, page * DSX__PAGE, &l);
         if (page + 1 < end && !is_packed(j->a, page + 1)) fetch_page(j->a, page + 1, kv_head);
-        for (size_t i = 0; i < n; i++)
-            if (sees(j, row + i, 1, page * DSX__PAGE)) page_row(j, kv_head, row + i, i, page, &l);
+        page_rows(j, kv_head, row, n, page, &l);
     }
     end_lanes(j, kv_head, row, n, &l);
 }
@@ -289,14 +285,14 @@ static void page_lanes(const attend_job *j, size_t kv_head, size_t row, size_t n
     for (size_t d = 0; d < s->key_dim; d += DIMS) {
         size_t some = least(s->key_dim - d, DIMS);
 
-        j->k->multiply(DSX__PAGE, DSX__LANES, some, some_keys(j->a, page, kv_head, d, some, room), DSX__PAGE,
+        j->k->multiply(DSX__PAGE, DSX__LANES, some, some_keys(j, page, kv_head, d, some, room), DSX__PAGE,
                        turned + d * DSX__LANES, DSX__LANES, c, d == 0);
     }
     j->k->weigh_lanes(l, scores);
     for (size_t i = 0; i < n; i++) c[i] = scaled_row(j, kv_head, row + i, l->keep[i]);
     for (size_t d = 0; d < s->value_dim; d += DIMS) {
         size_t some = least(s->value_dim - d, DIMS);
-        const float *v = some_values(j->a, page, kv_head, d, some, room, &stride);
+        const float *v = some_values(j, page, kv_head, d, some, room, &stride);
 
         for (size_t i = 0; i < n && d > 0; i++) c[i] += DIMS;
         j->k->multiply(n, some, depth_of(j, row + n - 1, page * DSX__PAGE), scores, DSX__LANES, v, stride, c,

@@ -114,6 +114,12 @@ ONE __m256 fp8(__m256i x, int at) {
 ONE V i_fp8(I x, int at) {
     return (V){fp8(x.a, at), fp8(x.b, at)};
 }
+ONE __m256i widen8(const uint8_t *p) {
+    return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
+}
+ONE I i_widen(const uint8_t *p) {
+    return (I){widen8(p), widen8(p + 8)};
+}
 
 #include "cpu/kernels.h"
 #endif

@@ -84,6 +84,9 @@ ONE V i_fp8(I x, int at) {
 
     return _mm512_mul_ps(_mm512_castsi512_ps(bits), _mm512_set1_ps(0x1p120f));
 }
+ONE I i_widen(const uint8_t *p) {
+    return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
 
 #include "cpu/kernels.h"
 #endif

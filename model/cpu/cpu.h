@@ -7,6 +7,7 @@
 #define DSX_CPU_H
 
 #include "backend.h"
+#include "quant/kv.h"
 
 #define DSX__PANEL   32u  /* outputs whose weights lie side by side */
 #define DSX__ROWS    12u  /* rows that a kernel multiplies at most with them */
@@ -77,6 +78,9 @@ typedef struct dsx__kernels {
     void (*weigh_row)(dsx__lanes *l, size_t lane, float *s); /* s [64] */
     /* the sum of exp(x[i] - max) over n <= 32, with max raised first where it must be */
     void (*add_exp)(const float *x, size_t n, double *max, double *sum);
+    /* dimensions [from, from + n) of a packed part's keys as [n][64], of its values as [64][stride] */
+    void (*unpack_keys)(const dsx__kv_part *p, size_t from, size_t n, float *to);
+    void (*unpack_values)(const dsx__kv_part *p, size_t from, size_t n, float *to, size_t stride);
 } dsx__kernels;
 
 extern const dsx__kernels dsx__kernels_scalar;

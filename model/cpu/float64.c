@@ -284,31 +284,33 @@ static void f64_kv_write(void *be, const dsx__attention *a, const dsx__real *k, 
     }
 }
 
+static dsx__kv_part part_of(const dsx__attention *a, uint64_t page, uint32_t kv_head, bool keys) {
+    return dsx__kv_part_of(a->shape, a->packed_format, a->packed[page], a->layer, kv_head, keys);
+}
+
 static void f64_kv_pack(void *be, const dsx__attention *a, uint64_t page) {
     const dsx__kv_shape *s = a->shape;
 
     (void)be;
-    for (uint32_t h = 0; h < s->n_kv_heads; h++) {
-        const double *keys = keys_of(a, page, h), *values = values_of(a, page, h);
-        uint8_t *to = dsx__kv_head(s, a->packed_format, a->packed[page], a->layer, h);
+    for (uint32_t i = 0; i < s->n_kv_heads * DSX__PAGE; i++) {
+        uint32_t h = i / DSX__PAGE, t = i % DSX__PAGE;
+        const double *key = keys_of(a, page, h) + t,
+                     *value = values_of(a, page, h) + (size_t)t * s->value_dim;
+        dsx__kv_part keys = part_of(a, page, h, true), values = part_of(a, page, h, false);
+        float row[DSX__KV_MAX_DIM];
 
-        for (uint32_t t = 0; t < DSX__PAGE; t++) {
-            float row[DSX__KV_MAX_DIM];
-
-            for (uint32_t d = 0; d < s->key_dim; d++) row[d] = (float)keys[d * DSX__PAGE + t];
-            dsx__kv_pack_row(a->packed_format, row, s->key_dim, t, to);
-            for (uint32_t d = 0; d < s->value_dim; d++) row[d] = (float)values[t * s->value_dim + d];
-            dsx__kv_pack_row(a->packed_format, row, s->value_dim, t,
-                             to + dsx__kv_part_bytes(a->packed_format, s->key_dim));
-        }
+        for (uint32_t d = 0; d < s->key_dim; d++) row[d] = (float)key[d * DSX__PAGE];
+        dsx__kv_pack_row(&keys, t, row);
+        for (uint32_t d = 0; d < s->value_dim; d++) row[d] = (float)value[d];
+        dsx__kv_pack_row(&values, t, row);
     }
 }
 
 /* Key and value of one token, of either form. */
 static void token(const dsx__attention *a, uint32_t kv_head, uint64_t at, double *key, double *value) {
     const dsx__kv_shape *s = a->shape;
-    uint64_t page = at / DSX__PAGE, t = at % DSX__PAGE;
-    float row[DSX__KV_MAX_DIM];
+    uint64_t page = at / DSX__PAGE;
+    uint32_t t = (uint32_t)(at % DSX__PAGE);
 
     if (page < a->packed_from || page >= a->packed_to) {
         for (uint32_t d = 0; d < s->key_dim; d++) key[d] = keys_of(a, page, kv_head)[d * DSX__PAGE + t];
@@ -316,13 +318,9 @@ static void token(const dsx__attention *a, uint32_t kv_head, uint64_t at, double
             value[d] = values_of(a, page, kv_head)[t * s->value_dim + d];
         return;
     }
-    const uint8_t *from = dsx__kv_head(s, a->packed_format, a->packed[page], a->layer, kv_head);
-
-    dsx__kv_unpack_row(a->packed_format, from, s->key_dim, (uint32_t)t, row);
-    for (uint32_t d = 0; d < s->key_dim; d++) key[d] = (double)row[d];
-    dsx__kv_unpack_row(a->packed_format, from + dsx__kv_part_bytes(a->packed_format, s->key_dim),
-                       s->value_dim, (uint32_t)t, row);
-    for (uint32_t d = 0; d < s->value_dim; d++) value[d] = (double)row[d];
+    dsx__kv_part keys = part_of(a, page, kv_head, true), values = part_of(a, page, kv_head, false);
+    for (uint32_t d = 0; d < s->key_dim; d++) key[d] = (double)dsx__kv_number(&keys, t, d);
+    for (uint32_t d = 0; d < s->value_dim; d++) value[d] = (double)dsx__kv_number(&values, t, d);
 }
 
 /* One head of one row. Sums are against the greatest score so far, and are scaled down when a greater one

@@ -12,6 +12,7 @@
  *   i_load, i_nibble(x, at) bits [at, at + 4) as float; i_byte(x, at): int8 at bits [at, at + 8)
  *   i_fp8(x, at)            E4M3 at bits [at, at + 8): its exponent and mantissa, shifted into those of a float, are
  *                           the number divided by 2^120
+ *   i_widen(p)              16 bytes at p, each as an uint32
  *
  * Nothing else may touch floats, so that every instruction set gives the same bits. */
 #define INLINE static inline __attribute__((always_inline)) TARGET
@@ -385,6 +386,44 @@ static TARGET void add_exp(const float *x, size_t n, double *max, double *sum) {
     *sum += (double)v_total(v_add(lo, hi));
 }
 
+/* ---- packed keys and values */
+
+/* Numbers of 16 bytes, or of the n <= 16 at p that there are. */
+INLINE V kv_numbers(const dsx__kv_part *p, size_t t, const uint8_t *q, size_t n, V d, V m) {
+    uint8_t some[16] = {0};
+
+    if (n < 16) q = memcpy(some, q, n);
+    if (!p->four) return v_mul(d, i_byte(i_widen(q), 0));
+    return v_fma(d, t < DSX__PAGE / 2 ? i_nibble(i_widen(q), 0) : i_nibble(i_widen(q), 4), m);
+}
+
+static TARGET void unpack_keys(const dsx__kv_part *p, size_t from, size_t n, float *to) {
+    size_t rows = p->four ? DSX__PAGE / 2 : DSX__PAGE;
+
+    for (size_t t = 0; t < DSX__PAGE; t += 16) {
+        V d = v_half(p->d + t), m = p->four ? v_half(p->m + t) : v_set(0.0f);
+
+        for (size_t i = 0; i < n; i++)
+            v_store(to + i * DSX__PAGE + t, kv_numbers(p, t, p->q + (from + i) * rows + t % rows, 16, d, m));
+    }
+}
+
+static TARGET void unpack_values(const dsx__kv_part *p, size_t from, size_t n, float *to, size_t stride) {
+    size_t rows = p->four ? DSX__PAGE / 2 : DSX__PAGE;
+    float d[DSX__PAGE], m[DSX__PAGE] = {0};
+
+    for (size_t t = 0; t < DSX__PAGE; t += 16) {
+        v_store(d + t, v_half(p->d + t));
+        if (p->four) v_store(m + t, v_half(p->m + t));
+    }
+    for (size_t t = 0; t < DSX__PAGE; t++)
+        for (size_t i = 0; i < n; i += 16) {
+            const uint8_t *q = p->q + t % rows * p->dim + from + i;
+
+            store_some(to + t * stride + i, kv_numbers(p, t, q, n - i, v_set(d[t]), v_set(m[t])), n - i);
+        }
+}
+
 #define GLUE(a, b)    a##b
 #define TABLE(suffix) GLUE(dsx__kernels_, suffix)
 const dsx__kernels TABLE(SUFFIX) = {
@@ -398,4 +437,6 @@ const dsx__kernels TABLE(SUFFIX) = {
     .weigh_lanes = weigh_lanes,
     .weigh_row = weigh_row,
     .add_exp = add_exp,
+    .unpack_keys = unpack_keys,
+    .unpack_values = unpack_values,
 };

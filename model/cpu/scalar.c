@@ -102,5 +102,11 @@ static inline V i_byte(I x, int at) {
 static inline V i_fp8(I x, int at) {
     EACH(V, of_bits((x.u[i] >> at & 0x80) << 24 | (x.u[i] >> at & 0x7f) << 20) * 0x1p120f);
 }
+static inline I i_widen(const uint8_t *p) {
+    I x;
+
+    for (int i = 0; i < 16; i++) x.u[i] = p[i];
+    return x;
+}
 
 #include "cpu/kernels.h"

@@ -6,90 +6,98 @@
 #include "quant/rounding.h"
 
 #include <math.h>
+#include <string.h>
 
-size_t dsx__kv_part_bytes(dsx__kv_format format, uint32_t dim) {
-    return DSX__PAGE * (format == DSX__KV_INT4 ? 4 + (size_t)dim / 2 : 2 + (size_t)dim);
+static size_t part_bytes(dsx__kv_format format, size_t dim) {
+    return format == DSX__KV_INT4 ? 4 * DSX__PAGE + DSX__PAGE / 2 * dim : 2 * DSX__PAGE + DSX__PAGE * dim;
 }
 
 static size_t head_bytes(const dsx__kv_shape *s, dsx__kv_format format) {
-    return dsx__kv_part_bytes(format, s->key_dim) + dsx__kv_part_bytes(format, s->value_dim);
+    return part_bytes(format, s->key_dim) + part_bytes(format, s->value_dim);
 }
 
 size_t dsx__kv_packed_bytes(const dsx__kv_shape *s, dsx__kv_format format) {
     return head_bytes(s, format) * s->n_kv_heads * s->n_layers;
 }
 
-uint8_t *dsx__kv_head(const dsx__kv_shape *s, dsx__kv_format format, uint8_t *packed, uint32_t layer,
-                      uint32_t head) {
-    return packed + head_bytes(s, format) * ((size_t)layer * s->n_kv_heads + head);
+dsx__kv_part dsx__kv_part_of(const dsx__kv_shape *s, dsx__kv_format format, uint8_t *packed, uint32_t layer,
+                             uint32_t head, bool keys) {
+    uint8_t *at = packed + head_bytes(s, format) * ((size_t)layer * s->n_kv_heads + head) +
+                  (keys ? 0 : part_bytes(format, s->key_dim));
+    uint16_t *d = (uint16_t *)(void *)at;
+    bool four = format == DSX__KV_INT4;
+
+    return (dsx__kv_part){four, keys,          keys ? s->key_dim : s->value_dim,
+                          d,    d + DSX__PAGE, at + (four ? 4 : 2) * DSX__PAGE};
 }
 
 uint64_t dsx__kv_recent(uint64_t tokens) {
     return ((tokens > 0 ? tokens : 128) + DSX__PAGE - 1) / DSX__PAGE;
 }
 
-static void put_half(uint8_t *p, float x) {
-    uint16_t bits = dsx__to_half(x);
+/* The byte of a number. */
+static uint8_t *byte_of(const dsx__kv_part *p, uint32_t t, uint32_t i) {
+    size_t rows = p->four ? DSX__PAGE / 2 : DSX__PAGE, row = t % rows;
 
-    p[0] = (uint8_t)bits;
-    p[1] = (uint8_t)(bits >> 8);
+    return p->q + (p->is_keys ? i * rows + row : row * p->dim + i);
 }
 
-static float get_half(const uint8_t *p) {
-    return dsx__half((uint16_t)(p[0] | p[1] << 8));
-}
+/* Integers of (x - m) / d, to the nearest, from low to high; 0 when d is. */
+static void round_row(const float *x, uint32_t n, float d, float m, float low, float high, int8_t *q) {
+    const float magic = 12582912.0f; /* 1.5 * 2^23: what is added to it becomes an integer */
 
-static int code(float x, int low, int high) {
-    x = nearbyintf(x);
-    return x < (float)low ? low : x > (float)high ? high : (int)x;
-}
+    memset(q, 0, n);
+    for (uint32_t i = 0; i < n && d > 0; i++) {
+        float y = (x[i] - m) / d;
 
-static void pack_int8(const float *row, uint32_t dim, uint8_t *scale, uint8_t *q) {
-    float max = 0, d;
-
-    for (uint32_t i = 0; i < dim; i++) max = fmaxf(max, fabsf(row[i]));
-    put_half(scale, max / 127);
-    d = get_half(scale);
-    for (uint32_t i = 0; i < dim; i++) q[i] = (uint8_t)(int8_t)(d > 0 ? code(row[i] / d, -127, 127) : 0);
-}
-
-static void pack_int4(const float *row, uint32_t dim, uint8_t *scale, uint8_t *least, uint8_t *q) {
-    float low = INFINITY, high = -INFINITY, d, m;
-
-    for (uint32_t i = 0; i < dim; i++) {
-        low = fminf(low, row[i]);
-        high = fmaxf(high, row[i]);
-    }
-    put_half(scale, (high - low) / 15);
-    put_half(least, low);
-    d = get_half(scale);
-    m = get_half(least);
-    for (uint32_t i = 0; i < dim; i += 2) {
-        int first = d > 0 ? code((row[i] - m) / d, 0, 15) : 0,
-            second = d > 0 ? code((row[i + 1] - m) / d, 0, 15) : 0;
-
-        q[i / 2] = (uint8_t)(first | second << 4);
+        y = y > low ? y : low;
+        y = y < high ? y : high;
+        q[i] = (int8_t)(y + magic - magic);
     }
 }
 
-void dsx__kv_pack_row(dsx__kv_format format, const float *row, uint32_t dim, uint32_t t, uint8_t *part) {
-    if (format == DSX__KV_INT8)
-        pack_int8(row, dim, part + 2 * t, part + 2 * DSX__PAGE + (size_t)t * dim);
+static float rounded_half(uint16_t *to, float x) {
+    *to = dsx__to_half(x);
+    return dsx__half(*to);
+}
+
+static void pack_int8(const dsx__kv_part *p, uint32_t t, const float *row) {
+    int8_t q[DSX__KV_MAX_DIM];
+    float max = 0;
+
+    for (uint32_t i = 0; i < p->dim; i++) max = fabsf(row[i]) > max ? fabsf(row[i]) : max;
+    round_row(row, p->dim, rounded_half(&p->d[t], max / 127), 0, -127, 127, q);
+    for (uint32_t i = 0; i < p->dim; i++) *byte_of(p, t, i) = (uint8_t)q[i];
+}
+
+static void pack_int4(const dsx__kv_part *p, uint32_t t, const float *row) {
+    int8_t q[DSX__KV_MAX_DIM];
+    float low = INFINITY, high = -INFINITY, d;
+
+    for (uint32_t i = 0; i < p->dim; i++) {
+        low = row[i] < low ? row[i] : low;
+        high = row[i] > high ? row[i] : high;
+    }
+    d = rounded_half(&p->d[t], (high - low) / 15);
+    round_row(row, p->dim, d, rounded_half(&p->m[t], low), 0, 15, q);
+    for (uint32_t i = 0; i < p->dim; i++) {
+        uint8_t *to = byte_of(p, t, i);
+
+        *to = (uint8_t)(t < DSX__PAGE / 2 ? q[i] : *to | q[i] << 4);
+    }
+}
+
+void dsx__kv_pack_row(const dsx__kv_part *p, uint32_t t, const float *row) {
+    if (p->four)
+        pack_int4(p, t, row);
     else
-        pack_int4(row, dim, part + 2 * t, part + 2 * (DSX__PAGE + t),
-                  part + 4 * DSX__PAGE + (size_t)t * dim / 2);
+        pack_int8(p, t, row);
 }
 
-void dsx__kv_unpack_row(dsx__kv_format format, const uint8_t *part, uint32_t dim, uint32_t t, float *row) {
-    float d = get_half(part + 2 * t), m;
-    const uint8_t *q;
+float dsx__kv_number(const dsx__kv_part *p, uint32_t t, uint32_t i) {
+    uint8_t q = *byte_of(p, t, i);
+    float d = dsx__half(p->d[t]);
 
-    if (format == DSX__KV_INT8) {
-        q = part + 2 * DSX__PAGE + (size_t)t * dim;
-        for (uint32_t i = 0; i < dim; i++) row[i] = d * (float)(int8_t)q[i];
-        return;
-    }
-    q = part + 4 * DSX__PAGE + (size_t)t * dim / 2;
-    m = get_half(part + 2 * (DSX__PAGE + t));
-    for (uint32_t i = 0; i < dim; i++) row[i] = d * (float)(i % 2 ? q[i / 2] >> 4 : q[i / 2] & 15) + m;
+    if (!p->four) return d * (float)(int8_t)q;
+    return fmaf(d, (float)(t < DSX__PAGE / 2 ? q & 15 : q >> 4), dsx__half(p->m[t]));
 }

@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Pages that nobody uses are kept up to this number; and memory of pages whose packed form alone is left: a
+ * chunk gives back as many as the next one takes. */
+enum { MAX_IDLE = 256, MAX_SPARE = 8 };
+
 struct dsx__pool {
     const dsx__backend_ops *ops;
     void *be;
@@ -18,10 +22,9 @@ struct dsx__pool {
     pthread_mutex_t lock;
     dsx__page *known; /* a list */
     uint64_t n_idle, clock, serial;
+    dsx__real *spare[MAX_SPARE];
+    size_t n_spare;
 };
-
-/* Pages that nobody uses are kept up to this number. */
-enum { MAX_IDLE = 256 };
 
 dstok_status dsx__pool_new(const dsx_model *model, uint64_t max_bytes, dsx__pool **out) {
     dsx__pool *p = calloc(1, sizeof *p);
@@ -49,15 +52,14 @@ static void unlock(dsx__pool *p) {
 
 /* The caller holds the lock in all that follow, down to the next head line. */
 
-static void free_reals(dsx__pool *p, dsx__page *page) {
-    if (page->data == NULL) return;
-    p->ops->free(p->be, page->data, p->page_reals);
-    page->data = NULL;
+static void free_reals(dsx__pool *p, dsx__real *data) {
+    if (data == NULL) return;
+    p->ops->free(p->be, data, p->page_reals);
     p->bytes -= dsx__page_bytes(p);
 }
 
 static void destroy(dsx__pool *p, dsx__page *page) {
-    free_reals(p, page);
+    free_reals(p, page->data);
     if (page->packed != NULL) p->bytes -= page->n_packed;
     free(page->packed);
     free(page);
@@ -70,10 +72,14 @@ static void forget(dsx__pool *p, dsx__page *page) {
     *at = page->next;
 }
 
-/* Frees the idle page that LRU-2 gives up; false when there is none. */
+/* Frees spare memory, or the idle page that LRU-2 gives up; false when there is neither. */
 static bool evict(dsx__pool *p) {
     dsx__page *worst = NULL;
 
+    if (p->n_spare > 0) {
+        free_reals(p, p->spare[--p->n_spare]);
+        return true;
+    }
     for (dsx__page *i = p->known; i != NULL; i = i->next) {
         if (i->n_refs > 0) continue;
         if (worst == NULL || i->used_before < worst->used_before ||
@@ -97,15 +103,19 @@ static bool room(dsx__pool *p, size_t n) {
 static dsx__page *take(dsx__pool *p) {
     dsx__page *page;
 
-    if (!room(p, dsx__page_bytes(p))) return NULL;
+    if (p->n_spare == 0 && !room(p, dsx__page_bytes(p))) return NULL;
     page = calloc(1, sizeof *page);
     if (page == NULL) return NULL;
-    while ((page->data = p->ops->alloc(p->be, p->page_reals)) == NULL)
-        if (!evict(p)) {
-            free(page);
-            return NULL;
-        }
-    p->bytes += dsx__page_bytes(p);
+    if (p->n_spare > 0) {
+        page->data = p->spare[--p->n_spare];
+    } else {
+        while ((page->data = p->ops->alloc(p->be, p->page_reals)) == NULL)
+            if (!evict(p)) {
+                free(page);
+                return NULL;
+            }
+        p->bytes += dsx__page_bytes(p);
+    }
     page->n_refs = 1;
     page->serial = ++p->serial;
     return page;
@@ -125,6 +135,7 @@ static void drop(dsx__pool *p, dsx__page *page) {
 
 void dsx__pool_free(dsx__pool *p) {
     if (p == NULL) return;
+    while (p->n_spare > 0) free_reals(p, p->spare[--p->n_spare]);
     while (p->known != NULL) {
         dsx__page *next = p->known->next;
 
@@ -190,7 +201,13 @@ bool dsx__page_packed(dsx__pool *p, dsx__page *page, size_t n_bytes) {
 
 void dsx__page_drop_reals(dsx__pool *p, dsx__page *page) {
     lock(p);
-    if (page->n_refs == 1) free_reals(p, page);
+    if (page->n_refs == 1 && page->data != NULL) {
+        if (p->n_spare < MAX_SPARE)
+            p->spare[p->n_spare++] = page->data;
+        else
+            free_reals(p, page->data);
+        page->data = NULL;
+    }
     unlock(p);
 }
 
