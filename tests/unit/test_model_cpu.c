@@ -192,8 +192,8 @@ static void run_head(const machine *m, const a_case *c, result *r) {
     m->ops->unload(m->be, w);
 }
 
-/* A text of attention.first + n tokens; attention of the last n of them. flag: pages but the last two are
- * packed. */
+/* A text of attention.first + n tokens; attention of the last n of them. With a packed format pages but the
+ * last two are packed. */
 static void run_attend(const machine *m, const a_case *c, result *r) {
     dsx__attention a = c->attention;
     const dsx__kv_shape *s = &c->shape;
@@ -209,16 +209,15 @@ static void run_attend(const machine *m, const a_case *c, result *r) {
 
     for (size_t i = 0; i < n_pages; i++) {
         pages[i] = m->ops->alloc(m->be, reals);
-        packed[i] = calloc(1, dsx__kv_packed_bytes(s, DSX__KV_INT8));
+        packed[i] = calloc(1, dsx__kv_packed_bytes(s, a.packed_format));
     }
     a.shape = s;
     a.pages = pages;
     a.packed = packed;
-    a.packed_format = DSX__KV_INT8;
     a.layer = s->n_layers - 1;
     a.first = 0;
     m->ops->kv_write(m->be, &a, k, v, past);
-    for (size_t i = 0; c->flag && i + 2 < past / DSX__PAGE; i++) {
+    for (size_t i = 0; a.packed_format != DSX__KV_REALS && i + 2 < past / DSX__PAGE; i++) {
         m->ops->kv_pack(m->be, &a, i);
         a.packed_to = i + 1;
     }
@@ -366,11 +365,11 @@ static void test_heads(void) {
 }
 
 static void check_attend(uint32_t heads, uint32_t kv_heads, uint32_t key_dim, uint32_t value_dim,
-                         uint64_t first, size_t n, uint32_t window, double alibi, bool packed) {
-    a_case c = {run_attend, .n = n, .flag = packed, .tolerance = 4e-6,
-                .shape = {2, kv_heads, key_dim, value_dim}};
+                         uint64_t first, size_t n, uint32_t window, double alibi, dsx__kv_format packed) {
+    a_case c = {run_attend, .n = n, .tolerance = 4e-6, .shape = {2, kv_heads, key_dim, value_dim}};
 
-    c.attention = (dsx__attention){.n_heads = heads,
+    c.attention = (dsx__attention){.packed_format = packed,
+                                   .n_heads = heads,
                                    .first = first,
                                    .window = window,
                                    .alibi = alibi,
@@ -379,17 +378,56 @@ static void check_attend(uint32_t heads, uint32_t kv_heads, uint32_t key_dim, ui
 }
 
 static void test_attend(void) {
-    check_attend(1, 1, 2, 2, 0, 1, 0, 0, false);
-    check_attend(9, 3, 64, 64, 0, 70, 0, 0, false);
-    check_attend(4, 2, 8, 24, 130, 1, 0, 0, false);
-    check_attend(6, 2, 24, 40, 63, 66, 0, 0, false);
-    check_attend(4, 4, 16, 16, 100, 40, 30, 0, false);
-    check_attend(4, 1, 16, 16, 300, 90, 65, 0, false);
-    check_attend(4, 2, 32, 32, 150, 35, 0, 0.5, false);
-    check_attend(4, 1, 80, 72, 400, 20, 0, 0, true);
-    check_attend(2, 1, 576, 512, 70, 12, 0, 0, false);
-    check_attend(3, 1, 600, 200, 140, 9, 0, 0, true);
-    check_attend(2, 2, 8, 8, 5, 0, 0, 0, false);
+    check_attend(1, 1, 2, 2, 0, 1, 0, 0, DSX__KV_REALS);
+    check_attend(9, 3, 64, 64, 0, 70, 0, 0, DSX__KV_REALS);
+    check_attend(4, 2, 8, 24, 130, 1, 0, 0, DSX__KV_REALS);
+    check_attend(6, 2, 24, 40, 63, 66, 0, 0, DSX__KV_REALS);
+    check_attend(4, 4, 16, 16, 100, 40, 30, 0, DSX__KV_REALS);
+    check_attend(4, 1, 16, 16, 300, 90, 65, 0, DSX__KV_REALS);
+    check_attend(4, 2, 32, 32, 150, 35, 0, 0.5, DSX__KV_REALS);
+    check_attend(2, 1, 576, 512, 70, 12, 0, 0, DSX__KV_REALS);
+    check_attend(2, 2, 8, 8, 5, 0, 0, 0, DSX__KV_REALS);
+    check_attend(4, 1, 80, 72, 400, 20, 0, 0, DSX__KV_INT8);
+    check_attend(3, 1, 600, 200, 140, 9, 0, 0, DSX__KV_INT8);
+    check_attend(6, 2, 5, 19, 330, 5, 100, 0, DSX__KV_INT8);
+    check_attend(9, 3, 64, 64, 260, 3, 0, 0, DSX__KV_INT4);
+    check_attend(2, 1, 33, 7, 280, 30, 0, 0.5, DSX__KV_INT4);
+}
+
+/* Packed pages: every instruction set gives the numbers of the definition, whole and in parts, writes nothing
+ * beside, and each is as near to what was packed as half a step. */
+static void test_packed(void) {
+    static const uint32_t dims[] = {1, 2, 7, 16, 17, 64, 130};
+    enum { MOST = 130 };
+    static float x[DSX__PAGE * MOST], got[DSX__PAGE * MOST + 1];
+    static uint8_t bytes[2 * DSX__PAGE * (4 + MOST)];
+
+    for (int k = 0; k < 4 * 7; k++) {
+        uint32_t dim = dims[k / 4], from = dim / 3, n = dim - from;
+        dsx__kv_shape s = {1, 1, dim, dim};
+        dsx__kv_part p = dsx__kv_part_of(&s, k % 2 ? DSX__KV_INT4 : DSX__KV_INT8, bytes, 0, 0, k & 2);
+        size_t by_token = p.is_keys ? 1 : n, by_dim = p.is_keys ? DSX__PAGE : 1;
+
+        for (uint32_t i = 0; i < DSX__PAGE * dim; i++) x[i] = (float)(3 * uniform());
+        for (uint32_t t = 0; t < DSX__PAGE; t++) dsx__kv_pack_row(&p, t, x + t * dim);
+        for (size_t i = 0; i < N_MACHINES; i++) {
+            const dsx__kernels *kernels = ((const dsx__cpu *)machines[i].be)->k;
+
+            for (size_t at = 0; at < DSX__PAGE * MOST + 1; at++) got[at] = 77;
+            if (p.is_keys)
+                kernels->unpack_keys(&p, from, n, got);
+            else
+                kernels->unpack_values(&p, from, n, got, n);
+            for (uint32_t t = 0; t < DSX__PAGE; t++)
+                for (uint32_t e = 0; e < n; e++) {
+                    float want = dsx__kv_number(&p, t, from + e), off = fabsf(want - x[t * dim + from + e]);
+
+                    CHECK(got[t * by_token + e * by_dim] == want);
+                    CHECK(off <= (p.four ? 0.202f : 0.0125f));
+                }
+            CHECK(got[DSX__PAGE * n] == 77);
+        }
+    }
 }
 
 /* ---- threads: every task of every job runs once, however short jobs are and however late a thread comes */
@@ -438,6 +476,7 @@ int main(void) {
     test_rows();
     test_heads();
     test_attend();
+    test_packed();
     plain.ops->close(plain.be);
     for (size_t i = 0; i < N_MACHINES; i++) machines[i].ops->close(machines[i].be);
     return t_end();
