@@ -28,6 +28,12 @@ static void linear(const dsx__step *s, dsx__role role, dsx__role bias, const dsx
     s->ops->linear(s->be, s->layer->role[role], b, x, s->n, out, add);
 }
 
+static void show(const dsx__step *s, int op, const dsx__real *x, size_t n, size_t width) {
+    const dsx__watch *watch = s->w->watch;
+
+    if (watch != NULL) watch->see(watch->context, s->layer_number, op, x, n, width);
+}
+
 /* Rows [from, from + n) of the chunk, all in one page: keys and values in, what has come to lie far enough
  * back packed, attention out. */
 static void attend_page(const dsx__step *s, const dsx__real *q, size_t from, size_t n) {
@@ -94,6 +100,7 @@ static void attention(const dsx__step *s) {
     plain_queries(s);
     if (!w->again) keys_and_values(s);
     attend(s, w->q);
+    show(s, DSX_OP_OUT, w->out, s->n, (size_t)s->c->n_heads * s->c->head_dim);
     linear(s, DSX__O, DSX__O_BIAS, w->out, w->x, true);
 }
 
@@ -111,6 +118,7 @@ static void latent_queries(const dsx__step *s) {
     if (m->q_rank > 0) {
         linear(s, DSX__Q_A, DSX__N_ROLES, w->h, w->latent, false);
         latent_norm(s, w->latent, DSX__Q_A_NORM, m->q_rank, m->q_rank);
+        show(s, DSX_OP_QKV, w->latent, s->n, m->q_rank);
         linear(s, DSX__Q_B, DSX__N_ROLES, w->latent, w->q, false); /* [n][heads][nope + rope] */
     } else {
         linear(s, DSX__Q, DSX__N_ROLES, w->h, w->q, false);
@@ -149,6 +157,7 @@ static void latent_attention(const dsx__step *s) {
     s->ops->linear_heads(s->be, role[m->split ? DSX__V_B : DSX__KV_B], c->n_heads,
                          m->split ? m->value : m->nope + m->value, m->split ? 0 : m->nope, m->value, false,
                          w->out, m->kv_rank, s->n, w->q, m->value);
+    show(s, DSX_OP_OUT, w->q, s->n, (size_t)c->n_heads * m->value);
     linear(s, DSX__O, DSX__N_ROLES, w->q, w->x, true);
 }
 
@@ -160,6 +169,7 @@ static void dense(const dsx__step *s, dsx__role gate, dsx__role up, dsx__role do
     linear(s, gate, has_bias ? DSX__GATE_BIAS : DSX__N_ROLES, w->h, w->gate, false);
     linear(s, up, has_bias ? DSX__UP_BIAS : DSX__N_ROLES, w->h, w->up, false);
     s->ops->swiglu(s->be, w->gate, w->up, s->n, width);
+    show(s, DSX_OP_DOWN, w->gate, s->n, width);
     linear(s, down, has_bias ? DSX__DOWN_BIAS : DSX__N_ROLES, w->gate, w->x, true);
 }
 
@@ -200,6 +210,7 @@ static void expert(const dsx__step *s, uint32_t e) {
     s->ops->linear(s->be, parts[0], NULL, w->part, n, w->gate, false);
     s->ops->linear(s->be, parts[1], NULL, w->part, n, w->up, false);
     s->ops->swiglu(s->be, w->gate, w->up, n, m->width);
+    show(s, DSX_OP_DOWN, w->gate, n, m->width);
     s->ops->linear(s->be, parts[2], NULL, w->gate, n, w->part_out, false);
     s->ops->scatter_add(s->be, w->part_out, c->index, c->scale, n, s->c->width, w->x);
 }
@@ -235,12 +246,14 @@ static void layer(const dsx__step *s) {
 
     keep(s, w->record != NULL ? w->record->in : NULL);
     norm(s, w->x, s->layer->role[DSX__ATTN_NORM], c->width, s->n, c->width, w->h);
+    show(s, DSX_OP_QKV, w->h, s->n, c->width);
     if (c->mla.kv_rank > 0)
         latent_attention(s);
     else
         attention(s);
     keep(s, w->record != NULL ? w->record->mid : NULL);
     norm(s, w->x, s->layer->role[DSX__FFN_NORM], c->width, s->n, c->width, w->h);
+    show(s, DSX_OP_UP, w->h, s->n, c->width);
     if (dsx__has_experts(c, s->layer_number))
         experts(s);
     else

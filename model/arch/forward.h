@@ -16,6 +16,13 @@ typedef struct dsx__record {
     dsx__real *mid; /* [to - from][cap][width]: between a layer's two halves; NULL: not kept */
 } dsx__record;
 
+/* Who sees the rows that go into the maps of layers: n rows of `width` numbers. op is a DSX_OP_*; of the head's
+ * rows layer is the number of layers. */
+typedef struct dsx__watch {
+    void (*see)(void *context, uint32_t layer, int op, const dsx__real *x, size_t n, size_t width);
+    void *context;
+} dsx__watch;
+
 /* Room for one chunk of rows. What each array holds stands at its use in forward.c. */
 typedef struct dsx__work {
     const dsx_model *model;
@@ -27,6 +34,7 @@ typedef struct dsx__work {
     double *cosine, *sine;
     struct dsx__choice *choices; /* experts: [rows] */
     const dsx__record *record;   /* NULL: nothing is kept */
+    const dsx__watch *watch;     /* NULL: nobody */
     bool again;                  /* keys and values of these rows are in the pages already */
 } dsx__work;
 

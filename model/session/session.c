@@ -288,6 +288,9 @@ static dstok_status read_chunk(dsx_session *s, const uint32_t *ids, size_t n, co
 
     dsx__forward(&s->work, &pages, from, ids, n);
     final_norm(s, s->work.x, n, s->work.h);
+    if (s->work.watch != NULL)
+        s->work.watch->see(s->work.watch->context, m->config.n_layers, DSX_OP_HEAD, s->work.h, n,
+                           m->config.width);
     if (w->logprobs != NULL) score_chunk(s, ids, n, w->logprobs);
     m->ops->copy(m->be, m->ops->at(s->work.h, (n - 1) * m->config.width), 1, m->config.width, 0, s->last, 0);
     if (w->sink != NULL) go_on = show_chunk(s, from, n, w);
@@ -318,7 +321,7 @@ static dstok_status read_all(dsx_session *s, const uint32_t *ids, size_t n, want
     size_t done = 0;
 
     if (status == DSTOK_OK && w.logprobs == NULL && w.sink == NULL && s->format == DSX__KV_REALS &&
-        s->work.record == NULL)
+        s->work.record == NULL && s->work.watch == NULL)
         done = reuse(s, ids, n);
     while (done < n && status == DSTOK_OK) {
         size_t part = n - done < s->chunk ? n - done : s->chunk;

@@ -342,6 +342,69 @@ static void few_bits_of_weights(void) {
           off[4] > 1.5 * off[3]);
 }
 
+/* The greatest |x| of the rows before the maps of layer 0's attention: what is embedded, normalised. */
+static double greatest_before_attention(const dsx_model *m) {
+    dsx__real *row = m->ops->alloc(m->be, WIDTH);
+    double x[WIDTH], most = 0;
+
+    for (int i = 0; i < N; i++) {
+        m->ops->embed(m->be, m->embed, &ids[i], 1, row);
+        m->ops->norm(m->be, row, 1, WIDTH, WIDTH, m->layers[0].role[DSX__ATTN_NORM], m->config.norm_eps, row,
+                     WIDTH);
+        m->ops->read(m->be, row, WIDTH, x);
+        for (int k = 0; k < WIDTH; k++) most = fmax(most, fabs(x[k]));
+    }
+    m->ops->free(m->be, row, WIDTH);
+    return most;
+}
+
+static dsx_policy *calibrated(const dsx_model *m, int rule, double percent) {
+    const dsx_format format = {DSX_WEIGHTS_FILE, 0, DSX_ROWS_INT8_FIXED, 1};
+    dsx_policy *p = NULL;
+
+    CHECK_EQ(dsx_policy_new(LAYERS, &format, &p, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_policy_set(p, 0, DSX_OP_HEAD, &format), DSTOK_OK);
+    CHECK_EQ(dsx_policy_calibrate(p, m, ids, N, rule, percent, NULL), DSTOK_OK);
+    return p;
+}
+
+static double limit_of(const dsx_policy *p, uint32_t layer, int op) {
+    dsx_format f = {0};
+
+    CHECK_EQ(dsx_policy_get(p, layer, op, &f), DSTOK_OK);
+    return (double)f.limit;
+}
+
+/* Limits are those of all rows, also where pages of the same text are known; the backends agree. */
+static void fixed_limits(void) {
+    const dsx_backend *backends[2] = {dsx_backend_float64(), dsx_backend_cpu()};
+    dsx_policy *most[2], *less[2];
+
+    for (int b = 0; b < 2; b++) {
+        dsx_model *m = open_model(backends[b], 2, 0);
+
+        most[b] = calibrated(m, DSX_LIMIT_PERCENTILE, 100);
+        less[b] = calibrated(m, DSX_LIMIT_PERCENTILE, 50);
+        CHECK(fabs(limit_of(most[b], 0, DSX_OP_QKV) - greatest_before_attention(m)) < 1e-5);
+        CHECK_EQ(dsx_policy_calibrate(most[b], m, ids, 0, DSX_LIMIT_EMA, 0, NULL), DSTOK_E_INVAL);
+        CHECK_EQ(dsx_policy_calibrate(most[b], m, ids, N, 3, 0, NULL), DSTOK_E_INVAL);
+        CHECK_EQ(dsx_policy_calibrate(most[b], m, ids, N, DSX_LIMIT_PERCENTILE, 0, NULL), DSTOK_E_INVAL);
+        dsx_model_free(m);
+    }
+    for (uint32_t i = 0; i <= LAYERS * DSX_OP_HEAD; i++) {
+        int op = i < LAYERS * DSX_OP_HEAD ? (int)(i % DSX_OP_HEAD) : DSX_OP_HEAD;
+        double a = limit_of(most[0], i / DSX_OP_HEAD, op), b = limit_of(most[1], i / DSX_OP_HEAD, op);
+
+        CHECK(a != 1 && fabs(a - b) < 1e-4 * a);
+        CHECK(limit_of(less[1], i / DSX_OP_HEAD, op) < 0.7 * b);
+        CHECK(limit_of(less[1], i / DSX_OP_HEAD, op) > 0.01 * b);
+    }
+    for (int b = 0; b < 2; b++) {
+        dsx_policy_free(most[b]);
+        dsx_policy_free(less[b]);
+    }
+}
+
 int main(void) {
     const dsx_backend *backends[2] = {dsx_backend_float64(), dsx_backend_cpu()};
 
@@ -358,6 +421,7 @@ int main(void) {
         limits(backends[i]);
     }
     few_bits_of_weights();
+    fixed_limits();
     sampling();
     (void)remove(path);
     (void)remove(folder);

@@ -6,6 +6,8 @@
 
 #include <dsx/model.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -83,6 +85,26 @@ DSTOK_API DSTOK_NODISCARD dstok_status dsx_policy_read(const char *path, dsx_pol
 /** Write a table to a file, which is replaced.   Returns: DSTOK_OK; E_IO; E_NOMEM; E_INVAL.   Since: 0.2 */
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_policy_write(const dsx_policy *policy, const char *path,
                                                         dstok_error *err);
+
+/** How a fixed limit is chosen from rows that were seen. */
+enum {
+    DSX_LIMIT_EMA = 0, /**< averages of the rows' least and greatest numbers, new rows with weight 0.01 */
+    DSX_LIMIT_PERCENTILE = 1, /**< of |x| */
+    DSX_LIMIT_MSE = 2         /**< of 128 even parts of the greatest |x|, that of the least square error */
+};
+
+/** Choose the limits of all maps whose rows are DSX_ROWS_*_FIXED, from the rows before them while a model reads a
+ *  text (docs/quantisation.md). A map that saw nothing but zeros gets 1.
+ *  policy   [in,out] unchanged but for limits, on failure perhaps for some of them
+ *  model    [in]  of as many layers; its rows count as they are: open it without rounding
+ *  ids      [in]  shape (n,), n > 0; read in windows of what the model was made for
+ *  rule     [in]  DSX_LIMIT_*
+ *  percent  [in]  of DSX_LIMIT_PERCENTILE: above 0, to 100 (the greatest |x|)
+ *  Returns: DSTOK_OK; E_INVAL; E_BAD_ID; E_NOMEM.
+ *  Threads: safe, but for policy.   Cost: as dsx_session_feed; 82 KB a map.   Since: 0.2 */
+DSTOK_API DSTOK_NODISCARD dstok_status dsx_policy_calibrate(dsx_policy *policy, const dsx_model *model,
+                                                            const uint32_t *ids, size_t n, int rule,
+                                                            double percent, dstok_error *err);
 
 #ifdef __cplusplus
 }
