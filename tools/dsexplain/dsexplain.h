@@ -14,16 +14,19 @@ enum {
     EX_PPL = 4,
     EX_LOGPROBS = 8,
     EX_PLAN = 16,
-    EX_READS = EX_GENERATE | EX_PPL | EX_LOGPROBS, /* verbs that let the model read a text */
-    EX_OPENS = EX_READS | EX_INFO,                 /* verbs that open the model */
     EX_CONVERT = 32,
-    EX_MODELS = 31, /* verbs about a model in memory */
-    EX_ALL = 63
+    EX_SCAN = 64,
+    EX_READS = EX_GENERATE | EX_PPL | EX_LOGPROBS | EX_SCAN, /* verbs that let the model read a text */
+    EX_OPENS = EX_READS | EX_INFO,                           /* verbs that open the model */
+    EX_MODELS = EX_OPENS | EX_PLAN,                          /* verbs about a model in memory */
+    EX_ALL = EX_MODELS | EX_CONVERT
 };
 
 enum { EX_CHAT_AUTO, EX_CHAT_OFF };
 enum { EX_BOS_AUTO, EX_BOS_ON, EX_BOS_OFF };
 enum { EX_PROGRESS_AUTO, EX_PROGRESS_PLAIN, EX_PROGRESS_JSON, EX_PROGRESS_OFF };
+
+enum { EX_MOST_FORMATS = 32 }; /* of one scan */
 
 struct ex_config {
     const char *verb;
@@ -52,9 +55,16 @@ struct ex_config {
     /* plan */
     const char *gpu;
     uint64_t sessions;
-    /* convert */
+    /* convert, scan */
     const char *output;
     int names; /* 0: Qwen's, 1: Llama's */
+    /* scan */
+    const char *to[EX_MOST_FORMATS], *from, *calibrate;
+    size_t n_to;
+    int limits; /* DSX_LIMIT_* */
+    int is_whole, by_op;
+    double percentile, max_kl;
+    uint64_t max_weights;
 };
 
 /* ---- options.c */
@@ -76,6 +86,7 @@ int ex_ppl(const struct ex_config *c);
 int ex_logprobs(const struct ex_config *c);
 int ex_plan(const struct ex_config *c);
 int ex_convert(const struct ex_config *c);
+int ex_scan(const struct ex_config *c);
 
 /* ---- model.c: a model, its vocabulary and a session, as the options ask for them. */
 
@@ -149,6 +160,8 @@ struct ex_progress {
 void ex_progress_start(struct ex_progress *p, const struct ex_config *c);
 /* Once a second at most, unless final. what: "read", "generated". */
 void ex_progress_tell(struct ex_progress *p, const char *what, uint64_t n_tokens, int final);
+/* Of a text that is read again and again: once a second at most, and at the end. */
+void ex_progress_runs(struct ex_progress *p, uint64_t n, uint64_t of);
 /* How far the encoding of a text was hidden behind the model's work on it. */
 void ex_progress_text(const struct ex_progress *p, const struct ex_text *text);
 

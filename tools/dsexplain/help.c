@@ -13,6 +13,7 @@ static const char general[] =
     "  logprobs  how likely each token of a text is\n"
     "  plan      memory and time for long texts, before any is taken\n"
     "  convert   tensors under the names of another family\n"
+    "  scan      which maps of a model bear rounding\n"
     "\n"
     "  dsexplain help VERB    options and examples of a verb\n"
     "  dsexplain --version\n"
@@ -104,6 +105,22 @@ static const char convert_examples[] =
     "  dsexplain convert qwen.safetensors --names llama\n"
     "  dsexplain convert qwen.safetensors --names llama -o model.safetensors\n";
 
+static const char scan_text[] =
+    "usage: dsexplain scan MODEL -f TEXT [options]\n"
+    "\n"
+    "Measures what rounding does to a model: the KL divergence of the next token's distribution\n"
+    "from the model's own, and the change of -log p, means over the tokens of a text. Each layer,\n"
+    "or with --ops each kind of its maps, is rounded alone, and restored alone where all others\n"
+    "are rounded; the list is in order of the KL that a byte saves. -o writes a policy that meets\n"
+    "a target, for --policy; it is measured again as a whole. --whole compares formats for all\n"
+    "maps at once, or measures the one of --policy. Norms, embeddings and the head stay.\n";
+
+static const char scan_examples[] =
+    "  dsexplain scan smollm2 -f README.md\n"
+    "  dsexplain scan smollm2 -f README.md --from w8 --max-kl 0.02 -o policy.json\n"
+    "  dsexplain scan smollm2 -f README.md --whole --to w8 --to w4g32 --to w8a8 --json\n"
+    "  dsexplain scan smollm2 -f README.md --policy policy.json\n";
+
 void ex_help(struct cli_buf *out, unsigned verb_bit) {
     static const struct {
         unsigned bit;
@@ -112,6 +129,7 @@ void ex_help(struct cli_buf *out, unsigned verb_bit) {
         {EX_INFO, info_text, info_examples}, {EX_GENERATE, generate_text, generate_examples},
         {EX_PPL, ppl_text, ppl_examples},    {EX_LOGPROBS, logprobs_text, logprobs_examples},
         {EX_PLAN, plan_text, plan_examples}, {EX_CONVERT, convert_text, convert_examples},
+        {EX_SCAN, scan_text, scan_examples},
     };
     size_t i;
 

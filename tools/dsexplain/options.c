@@ -52,17 +52,40 @@ static const char *set_context(void *config, const char *value) {
 }
 
 /* Bytes; K, M, G and T stand for powers of 1,024. */
-static const char *set_max_memory(void *config, const char *value) {
+static const char *bytes(const char *value, uint64_t *out) {
     static const char units[] = "KMGT";
-    struct ex_config *c = config;
     size_t n = strlen(value);
     const char *unit = n > 0 ? strchr(units, value[n - 1]) : NULL, *why;
     unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units + 1) : 0;
 
-    why = cli_number(value, n - (unit != NULL), &c->max_memory);
-    if (why == NULL && (c->max_memory > UINT64_MAX >> shift)) why = "is too large";
-    c->max_memory <<= shift;
-    return why != NULL ? why : c->max_memory > 0 ? NULL : "must be at least 1";
+    why = cli_number(value, n - (unit != NULL), out);
+    if (why == NULL && (*out > UINT64_MAX >> shift)) why = "is too large";
+    *out <<= shift;
+    return why != NULL ? why : *out > 0 ? NULL : "must be at least 1";
+}
+
+static const char *set_max_memory(void *config, const char *value) {
+    return bytes(value, &((struct ex_config *)config)->max_memory);
+}
+
+static const char *set_bytes(void *config, const char *value) {
+    return bytes(value, &((struct ex_config *)config)->max_weights);
+}
+
+static const char *set_max_kl(void *config, const char *value) {
+    return real(value, 0, 1e6, &((struct ex_config *)config)->max_kl);
+}
+
+static const char *set_percentile(void *config, const char *value) {
+    return real(value, 1, 100, &((struct ex_config *)config)->percentile);
+}
+
+static const char *add_format(void *config, const char *value) {
+    struct ex_config *c = config;
+
+    if (c->n_to == EX_MOST_FORMATS) return "is one format too many";
+    c->to[c->n_to++] = value;
+    return NULL;
 }
 
 static const char *add_stop(void *config, const char *value) {
@@ -79,10 +102,34 @@ static const char *add_stop(void *config, const char *value) {
 
 static const struct cli_option options[] = {
     {"prompt", 'p', EX_GENERATE, TEXT, AT(prompt), "TEXT", "the text to go on from", NULL},
-    {"file", 'f', EX_GENERATE | EX_LOGPROBS, TEXT, AT(file), "FILE|-", "a file that holds the text", NULL},
+    {"file", 'f', EX_GENERATE | EX_LOGPROBS | EX_SCAN, TEXT, AT(file), "FILE|-", "a file that holds the text",
+     NULL},
     {"ids", 0, EX_LOGPROBS, TEXT, AT(ids), "FILE|-", "token ids in place of a text: numbers between blanks",
      NULL},
     {"tokens", 'n', EX_GENERATE, CALL, 0, "N", "tokens to generate at most (default 256)", set_n},
+    {"tokens", 'n', EX_SCAN, CALL, 0, "N", "tokens of the text to read at most (default 1024)", set_n},
+    {"to", 0, EX_SCAN, CALL, 0, "FORMAT",
+     "how maps are rounded: w8, w4 or fp8, with g32, g64 or g128 for the group, then a8, a4, a4h, a8f or a4f "
+     "where "
+     "rows are rounded as well (default w4); may be repeated with --whole",
+     add_format},
+    {"from", 0, EX_SCAN, TEXT, AT(from), "FORMAT", "how maps are kept that are not rounded (default file)",
+     NULL},
+    {"ops", 0, EX_SCAN, FLAG, AT(by_op), NULL, "each kind of a layer's maps by itself: qkv, out, up, down",
+     NULL},
+    {"whole", 0, EX_SCAN, FLAG, AT(is_whole), NULL, "only all maps at once", NULL},
+    {"max-kl", 0, EX_SCAN, CALL, 0, "X", "with -o: restore the fewest maps that bring the mean KL down to X",
+     set_max_kl},
+    {"bytes", 0, EX_SCAN, CALL, 0, "BYTES",
+     "with -o: restore maps while the weights take no more; knows K, M, G, T", set_bytes},
+    {"limits", 0, EX_SCAN, CHOICE, AT(limits), "ema|percentile|mse",
+     "how limits of a8f and a4f are chosen: averages of rows, a percentile, or the least square error "
+     "(default ema)",
+     NULL},
+    {"percentile", 0, EX_SCAN, CALL, 0, "P", "with --limits percentile: its percent (default 99.9)",
+     set_percentile},
+    {"calibrate", 0, EX_SCAN, TEXT, AT(calibrate), "FILE",
+     "the text that limits are chosen from (default that of -f)", NULL},
     {"temperature", 't', EX_GENERATE, CALL, 0, "T",
      "0 takes the likeliest token; above, tokens are drawn: 1 as the model says, more is wilder (default 0)",
      set_temperature},
@@ -102,6 +149,7 @@ static const struct cli_option options[] = {
     {"names", 0, EX_CONVERT, CHOICE, AT(names), "qwen|llama", "the family whose names the tensors get", NULL},
     {"output", 'o', EX_CONVERT, TEXT, AT(output), "FILE", "write the file; without, the names are listed",
      NULL},
+    {"output", 'o', EX_SCAN, TEXT, AT(output), "FILE", "write a policy that meets --max-kl or --bytes", NULL},
     {"vocab", 'v', EX_OPENS, TEXT, AT(vocab), "PATH|NAME",
      "vocabulary in place of the model's own: a file, a folder or a name", NULL},
     {"special", 0, EX_READS, CHOICE, AT(special), "safe|text|parse|plain|error",
@@ -116,9 +164,9 @@ static const struct cli_option options[] = {
      "threads (default: all cores); the output is the same", NULL},
     {"simd", 0, EX_OPENS, CHOICE, AT(simd), "best|scalar|avx2|avx512",
      "instructions to use at most (default best: what this machine has)", NULL},
-    {"weights", 0, EX_MODELS, CHOICE, AT(weights), "file|f32|w8|w4|fp8",
+    {"weights", 0, EX_MODELS & ~EX_SCAN, CHOICE, AT(weights), "file|f32|w8|w4|fp8",
      "weights in memory: as in the file, as float, or rounded to 8 or 4 bits (default file)", NULL},
-    {"group", 0, EX_MODELS, NUMBER, AT(group), "N",
+    {"group", 0, EX_MODELS & ~EX_SCAN, NUMBER, AT(group), "N",
      "weights that share a scale with w8 and w4: 32, 64 or 128 (default 64); 128 with fp8: squares", NULL},
     {"policy", 0, EX_MODELS, TEXT, AT(policy), "FILE",
      "formats of the single maps, layer by layer, in place of --weights: JSON, see docs/dsexplain.md", NULL},
@@ -153,6 +201,23 @@ static void input(void *config, const char *name) {
 static const struct cli_table table = {
     options, sizeof options / sizeof *options, later, sizeof later / sizeof *later, 0, input, NULL};
 
+static int check_scan(const struct ex_config *c) {
+    int has_target = cli_args_has(&c->args, "max-kl") + cli_args_has(&c->args, "bytes");
+
+    if (c->file == NULL)
+        return cli_usage(c->verb, "which text? Name a file with -f, or - for standard input");
+    if (c->is_whole && c->output != NULL)
+        return cli_usage(c->verb, "--whole finds no policy for -o to write");
+    if (c->n_to > 1 && !c->is_whole) return cli_usage(c->verb, "several --to are for --whole");
+    if (c->output != NULL && has_target != 1)
+        return cli_usage(c->verb, "with -o give one of --max-kl and --bytes");
+    if (c->output == NULL && has_target > 0)
+        return cli_usage(c->verb, "--max-kl and --bytes are for -o FILE");
+    if (cli_args_has(&c->args, "percentile") && c->limits != DSX_LIMIT_PERCENTILE)
+        return cli_usage(c->verb, "--percentile is for --limits percentile");
+    return 0;
+}
+
 /* What no single option can tell. */
 static int check(const struct ex_config *c) {
     size_t most = c->verb_bit == EX_PPL ? 2 : 1;
@@ -169,6 +234,7 @@ static int check(const struct ex_config *c) {
         return cli_usage(c->verb, "give one of --ids FILE and -f FILE");
     if (c->verb_bit == EX_CONVERT && !cli_args_has(&c->args, "names"))
         return cli_usage(c->verb, "whose names? Give --names qwen or --names llama");
+    if (c->verb_bit == EX_SCAN && check_scan(c)) return CLI_USAGE;
     if (cli_args_has(&c->args, "group")) {
         if (c->group != 32 && c->group != 64 && c->group != 128)
             return cli_usage(c->verb, "--group must be 32, 64 or 128");
@@ -190,9 +256,12 @@ static int check(const struct ex_config *c) {
 int ex_parse(struct ex_config *c, int argc, char **argv) {
     int rc;
 
-    c->n = 256;
+    c->n = c->verb_bit == EX_SCAN ? 1024 : 256;
+    c->percentile = 99.9;
     c->args = (struct cli_args){&table, c, c->verb, c->verb_bit, NULL, 0};
     rc = cli_args_read(&c->args, argc, argv);
+    if (c->n_to == 0) c->to[c->n_to++] = "w4";
+    if (c->from == NULL) c->from = "file";
     return rc || c->help ? rc : check(c);
 }
 

@@ -52,3 +52,17 @@ void ex_progress_text(const struct ex_progress *p, const struct ex_text *text) {
         (void)fprintf(stderr, "%s: encoding took %.4f s beside the model, which waited %.4f s for tokens\n",
                       cli_program_name, encoded, waited);
 }
+
+void ex_progress_runs(struct ex_progress *p, uint64_t n, uint64_t of) {
+    int kind = kind_of(p->config);
+    double t = now();
+
+    if (kind == EX_PROGRESS_OFF || (n < of && t - p->last < 1)) return;
+    p->last = t;
+    if (kind == EX_PROGRESS_JSON)
+        (void)fprintf(stderr, "{\"what\":\"measured\",\"runs\":%llu,\"of\":%llu,\"seconds\":%.3f}\n",
+                      (unsigned long long)n, (unsigned long long)of, t - p->begin);
+    else
+        (void)fprintf(stderr, "%s: %llu of %llu readings, %.1f s\n", cli_program_name, (unsigned long long)n,
+                      (unsigned long long)of, t - p->begin);
+}
