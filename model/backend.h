@@ -127,15 +127,17 @@ typedef struct dsx__backend_ops {
                       uint32_t out_stride, bool add);
     /* p: the attention weights of attend, with pages as they stand now, not packed. For every position at in
      * [0, first + n): values[at][kv head][value_dim] += p u, u [n][n_heads][value_dim], and
-     * mass[at][head] += p; u with values, or mass, may be NULL. room: [n][n_heads] */
+     * mass[at][head] += p; u with values, or mass, may be NULL. room: [n][n_heads] twice */
     void (*attend_back)(void *be, const dsx__attention *a, const dsx__real *q, const dsx__real *u, size_t n,
                         dsx__real *room, dsx__real *values, dsx__real *mass);
     /* values of positions [from, from + n): out [n][n_kv_heads][value_dim] */
     void (*kv_values)(void *be, const dsx__attention *a, uint64_t from, size_t n, dsx__real *out);
-    /* values [n][n_kv_heads][dim] -> out[n][n_heads]: the length of what m, rows of [n_heads][dim], makes
-     * of each head alone; of a latent (m NULL) its own */
-    void (*head_norms)(void *be, const dsx__matrix *m, uint32_t n_heads, uint32_t n_kv_heads, uint32_t dim,
-                       const dsx__real *values, size_t n, dsx__real *out);
+    /* out[h] = W^T W, [dim][dim], of the columns [h dim, (h + 1) dim) of m */
+    void (*gram)(void *be, const dsx__matrix *m, uint32_t n_heads, uint32_t dim, dsx__real *out);
+    /* values [n][n_kv_heads][dim] -> out[n][n_heads]: the length of what each head makes of them, the root of
+     * v gram[h] v; gram NULL: their own */
+    void (*lengths)(void *be, const dsx__real *gram, uint32_t n_heads, uint32_t n_kv_heads, uint32_t dim,
+                    const dsx__real *values, size_t n, dsx__real *out);
     /* out[i] += sum of x[i][k] y[i][k] for k < width; a stride of 0 takes one row for all */
     void (*dots)(void *be, const dsx__real *x, uint32_t stride, const dsx__real *y, uint32_t y_stride,
                  size_t n, uint32_t width, double *out);

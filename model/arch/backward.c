@@ -259,7 +259,7 @@ static void sizes(const dsx_model *m, size_t chunk, uint64_t first, size_t n, bo
     out[1] = with_g ? all * values : 0;
     out[2] = max_of(max_of(c->width, values), max_of(c->n_heads, (size_t)c->mla.kv_rank + c->mla.rope));
     out[3] = max_of(max_of(c->width, c->ffn), max_of(values, (size_t)c->n_heads * c->head_dim));
-    out[4] = chunk * c->n_heads;
+    out[4] = 2 * chunk * c->n_heads;
     out[5] = with_mass ? all * c->n_heads : 0;
 }
 

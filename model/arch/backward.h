@@ -18,7 +18,7 @@ typedef struct dsx__backward {
     dsx__real *g;               /* [n][width]: gradient of the stream; NULL: only attention is looked at */
     dsx__real *values;          /* [first + n][kv heads][value_dim]: gradient of one layer's values */
     dsx__real *zero;            /* [kv heads * value_dim, or width] */
-    dsx__real *bias_row, *room; /* one bias; [rows of w][n_heads] */
+    dsx__real *bias_row, *room; /* one bias; [rows of w][n_heads] twice */
     double *shares;             /* [first]: of the tokens before the rows, so far */
     double bias;                /* what biases gave, so far */
     /* Attention weights of one layer, summed over the rows from mass_from on: NULL, or [first + n][n_heads];

@@ -257,6 +257,7 @@ const dsx__backend_ops dsx__backend_cpu = {
     .norm_back = dsx__cpu_norm_back,
     .attend_back = dsx__cpu_attend_back,
     .kv_values = dsx__cpu_kv_values,
-    .head_norms = dsx__cpu_head_norms,
+    .gram = dsx__cpu_gram,
+    .lengths = dsx__cpu_lengths,
     .dots = dsx__cpu_dots,
 };

@@ -94,8 +94,9 @@ void dsx__cpu_norm_back(void *be, const dsx__real *x, size_t n, uint32_t width, 
 void dsx__cpu_attend_back(void *be, const dsx__attention *a, const dsx__real *q, const dsx__real *u, size_t n,
                           dsx__real *room, dsx__real *values, dsx__real *mass);
 void dsx__cpu_kv_values(void *be, const dsx__attention *a, uint64_t from, size_t n, dsx__real *out);
-void dsx__cpu_head_norms(void *be, const dsx__matrix *m, uint32_t n_heads, uint32_t n_kv_heads, uint32_t dim,
-                         const dsx__real *values, size_t n, dsx__real *out);
+void dsx__cpu_gram(void *be, const dsx__matrix *m, uint32_t n_heads, uint32_t dim, dsx__real *out);
+void dsx__cpu_lengths(void *be, const dsx__real *gram, uint32_t n_heads, uint32_t n_kv_heads, uint32_t dim,
+                      const dsx__real *values, size_t n, dsx__real *out);
 void dsx__cpu_dots(void *be, const dsx__real *x, uint32_t stride, const dsx__real *y, uint32_t y_stride,
                    size_t n, uint32_t width, double *out);
 

@@ -469,26 +469,28 @@ static void f64_kv_values(void *be, const dsx__attention *a, uint64_t from, size
         for (uint32_t h = 0; h < heads; h++) token(a, h, from + i, key, R(out) + (i * heads + h) * dim);
 }
 
-static double length_of(const dsx__matrix *m, uint32_t head, uint32_t dim, const double *value) {
-    double sum = 0;
-
-    for (uint64_t j = 0; m != NULL && j < m->rows; j++) {
-        double y = dot(value, row_of(m, j) + (size_t)head * dim, dim);
-
-        sum += y * y;
-    }
-    for (uint32_t k = 0; m == NULL && k < dim; k++) sum += value[k] * value[k];
-    return sqrt(sum);
+static void f64_gram(void *be, const dsx__matrix *m, uint32_t n_heads, uint32_t dim, dsx__real *out) {
+    (void)be;
+    memset(out, 0, (size_t)n_heads * dim * dim * sizeof(double));
+    for (uint64_t r = 0; r < m->rows; r++)
+        for (size_t i = 0; i < (size_t)n_heads * dim; i++)
+            for (size_t k = 0; k < dim; k++)
+                R(out)[i * dim + k] += (double)row_of(m, r)[i] * (double)row_of(m, r)[i / dim * dim + k];
 }
 
-static void f64_head_norms(void *be, const dsx__matrix *m, uint32_t n_heads, uint32_t n_kv_heads,
-                           uint32_t dim, const dsx__real *values, size_t n, dsx__real *out) {
-    uint32_t group = n_heads / n_kv_heads;
-
+static void f64_lengths(void *be, const dsx__real *gram, uint32_t n_heads, uint32_t n_kv_heads, uint32_t dim,
+                        const dsx__real *values, size_t n, dsx__real *out) {
     (void)be;
-    for (size_t i = 0; i < n; i++)
-        for (uint32_t h = 0; h < n_heads; h++)
-            R(out)[i * n_heads + h] = length_of(m, h, dim, CR(values) + (i * n_kv_heads + h / group) * dim);
+    for (size_t i = 0; i < n * n_heads; i++) {
+        size_t h = i % n_heads;
+        const double *v = CR(values) + (i / n_heads * n_kv_heads + h / (n_heads / n_kv_heads)) * dim;
+        double sum = 0;
+
+        for (size_t a = 0; a < dim; a++)
+            for (size_t b = gram != NULL ? 0 : a; b < (gram != NULL ? dim : a + 1); b++)
+                sum += v[a] * v[b] * (gram != NULL ? CR(gram)[(h * dim + a) * dim + b] : 1);
+        R(out)[i] = sqrt(fmax(sum, 0));
+    }
 }
 
 static void f64_dots(void *be, const dsx__real *x, uint32_t stride, const dsx__real *y, uint32_t y_stride,
@@ -529,6 +531,7 @@ const dsx__backend_ops dsx__backend_float64 = {
     .norm_back = f64_norm_back,
     .attend_back = f64_attend_back,
     .kv_values = f64_kv_values,
-    .head_norms = f64_head_norms,
+    .gram = f64_gram,
+    .lengths = f64_lengths,
     .dots = f64_dots,
 };

@@ -22,8 +22,9 @@ typedef struct job {
     dsx__record record;  /* of the layers that go back next */
     uint32_t per_record; /* layers of a record */
     dsx__backward back;
-    dsx__real *values, *norms; /* [chunk]: for routing */
-    double *host;              /* [chunk][n_heads] twice */
+    dsx__real *values, *lengths; /* [chunk], for routing */
+    dsx__real *gram;             /* of one layer; NULL: latents */
+    double *host;                /* [chunk][n_heads] twice */
     float *heads;
     dsx__attribution *out;
     dsx__attribute_sink *sink;
@@ -185,20 +186,22 @@ static void see_mass(void *context, uint32_t layer, const dsx__real *mass) {
     const dsx_model *m = j->m;
     dsx__page_table pages = dsx__session_pages(j->session);
     dsx__attention a = {.shape = &m->kv, .pages = pages.reals, .layer = layer, .n_heads = m->config.n_heads};
-    size_t chunk = j->back.w->rows, heads = a.n_heads, dim = m->kv.value_dim;
-    double *weights = j->host, *norms = j->host + chunk * heads;
+    size_t chunk = j->back.w->rows, heads = a.n_heads;
+    double *weights = j->host, *lengths = j->host + chunk * heads;
     bool routes = !j->aim->only_attention;
     double rows = (double)(j->n - j->back.mass_from) * (double)heads * m->config.n_layers;
 
+    if (routes && j->gram != NULL)
+        m->ops->gram(m->be, m->layers[layer].role[DSX__O], a.n_heads, m->kv.value_dim, j->gram);
     for (size_t at = 0; at < j->n; at += chunk) {
         size_t n = j->n - at < chunk ? j->n - at : chunk;
 
         m->ops->read(m->be, m->ops->at((dsx__real *)mass, at * heads), n * heads, weights);
         if (routes) {
             m->ops->kv_values(m->be, &a, at, n, j->values);
-            m->ops->head_norms(m->be, m->config.mla.kv_rank > 0 ? NULL : m->layers[layer].role[DSX__O],
-                               a.n_heads, m->kv.n_kv_heads, (uint32_t)dim, j->values, n, j->norms);
-            m->ops->read(m->be, j->norms, n * heads, norms);
+            m->ops->lengths(m->be, j->gram, a.n_heads, m->kv.n_kv_heads, m->kv.value_dim, j->values, n,
+                            j->lengths);
+            m->ops->read(m->be, j->lengths, n * heads, lengths);
         }
         for (size_t i = 0; i < n; i++)
             for (size_t h = 0; h < heads; h++) {
@@ -206,7 +209,7 @@ static void see_mass(void *context, uint32_t layer, const dsx__real *mass) {
 
                 j->all_mass += p;
                 if (at + i == 0) j->out->first_mass += p;
-                j->out->routing[at + i] += routes ? p * norms[i * heads + h] : p / rows;
+                j->out->routing[at + i] += routes ? p * lengths[i * heads + h] : p / rows;
                 if (j->heads != NULL)
                     j->heads[(layer * heads + h) * j->n + at + i] =
                         (float)(p / (double)(j->n - j->back.mass_from));
@@ -259,6 +262,10 @@ static void finish(job *j) {
 
 /* ---- */
 
+static size_t gram_reals(const dsx_model *m) {
+    return (size_t)m->config.n_heads * m->kv.value_dim * m->kv.value_dim;
+}
+
 static bool room(job *j) {
     const dsx_model *m = j->m;
     size_t rows = j->n - j->aim->first, chunk;
@@ -270,7 +277,8 @@ static bool room(job *j) {
                            true, &j->back))
         return false;
     j->values = m->ops->alloc(m->be, chunk * m->kv.n_kv_heads * m->kv.value_dim);
-    j->norms = m->ops->alloc(m->be, chunk * m->config.n_heads);
+    j->lengths = m->ops->alloc(m->be, chunk * m->config.n_heads);
+    if (m->config.mla.kv_rank == 0) j->gram = m->ops->alloc(m->be, gram_reals(m));
     j->host = malloc(2 * chunk * m->config.n_heads * sizeof *j->host);
     j->out->scores = calloc(j->n, sizeof(double));
     j->out->routing = calloc(j->n, sizeof(double));
@@ -278,7 +286,8 @@ static bool room(job *j) {
     if (j->per_record < m->config.n_layers &&
         !new_record(j, 0, m->config.n_layers, j->per_record, false, &j->marks))
         return false;
-    return j->values && j->norms && j->host && j->out->scores && j->out->routing && j->out->logprobs &&
+    return j->values && j->lengths && (j->gram || m->config.mla.kv_rank > 0) && j->host && j->out->scores &&
+           j->out->routing && j->out->logprobs &&
            new_record(j, 0, j->per_record, 1, !j->aim->only_attention, &j->record);
 }
 
@@ -287,7 +296,8 @@ static void free_job(job *j) {
     size_t chunk = j->session != NULL ? dsx__session_work(j->session)->rows : 0;
 
     if (j->values != NULL) m->ops->free(m->be, j->values, chunk * m->kv.n_kv_heads * m->kv.value_dim);
-    if (j->norms != NULL) m->ops->free(m->be, j->norms, chunk * m->config.n_heads);
+    if (j->lengths != NULL) m->ops->free(m->be, j->lengths, chunk * m->config.n_heads);
+    if (j->gram != NULL) m->ops->free(m->be, j->gram, gram_reals(m));
     free(j->host);
     j->record.to = j->record.from + j->per_record;
     free_record(j, &j->record);
@@ -360,6 +370,7 @@ uint64_t dsx__attribute_bytes(const dsx_model *m, const dsx__aim *aim) {
 
     if (!aim->only_attention) sum += (2ull * per + 1) * row_bytes(&j);
     if (per < layers) sum += (layers / per + 1ull) * row_bytes(&j);
+    if (m->config.mla.kv_rank == 0) sum += gram_reals(m) * m->ops->real_bytes;
     sum += pages * dsx__kv_page_reals(&m->kv) * m->ops->real_bytes;
     sum += dsx__work_bytes(&m->config, m->ops->real_bytes, 512);
     sum += dsx__backward_bytes(m, 512, aim->first, j.n - aim->first, !aim->only_attention, true);
