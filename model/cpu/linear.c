@@ -160,85 +160,108 @@ void dsx__cpu_linear(void *be, const dsx__matrix *m, const dsx__matrix *bias, co
 
 /* ---- maps of single heads */
 
+#define HEAD_ROWS (8u * DSX__ROWS) /* of a task */
+
 typedef struct heads_job {
     const dsx__cpu *cpu;
     const dsx__matrix *m;
     uint32_t n_heads, block, from, rows;
+    bool transposed;
     const float *x;
     size_t x_stride, n;
     float *out;
     size_t out_stride;
 } heads_job;
 
-/* Rows [row, row + n) of the matrix, which lie in one panel, are outputs. */
-static void head_forward(const heads_job *j, uint32_t head, size_t row, size_t n) {
-    _Alignas(64) float w[DSX__STRETCH * DSX__PANEL];
-    size_t columns = (size_t)j->m->columns, lane = row % DSX__PANEL;
-    size_t to = row - (size_t)head * j->block - j->from;
+/* Some rows of one head. */
+typedef struct head_task {
+    const heads_job *j;
+    size_t head, first, n;
+} head_task;
+
+/* out[row][to, to + width) (+)= packed . w for all rows; w [depth][stride]. */
+static void head_product(const head_task *t, const float *packed, size_t depth, const float *w, size_t stride,
+                         size_t to, size_t width, bool start) {
+    const heads_job *j = t->j;
+
+    for (size_t i = 0; i < t->n; i += DSX__ROWS) {
+        size_t rows = rows_of_block(t->n, i);
+        float *c[DSX__ROWS];
+
+        for (size_t r = 0; r < rows; r++)
+            c[r] = j->out + ((t->first + i + r) * j->n_heads + t->head) * j->out_stride + to;
+        j->cpu->k->multiply(rows, width, depth, packed + i * depth, rows, w, stride, c, start);
+    }
+}
+
+static void pack_head(const head_task *t, size_t from, size_t depth, float *packed) {
+    for (size_t i = 0; i < t->n; i += DSX__ROWS) {
+        size_t rows = rows_of_block(t->n, i);
+
+        for (size_t r = 0; r < rows; r++) {
+            const float *x = t->j->x + ((t->first + i + r) * t->j->n_heads + t->head) * t->j->x_stride + from;
+
+            for (size_t k = 0; k < depth; k++) packed[i * depth + k * rows + r] = x[k];
+        }
+    }
+}
+
+/* Rows of the matrix are outputs. */
+static void head_forward(const head_task *t) {
+    _Alignas(64) float w[DSX__STRETCH * DSX__PANEL], packed[HEAD_ROWS * DSX__STRETCH];
+    const heads_job *j = t->j;
+    size_t columns = (size_t)j->m->columns, base = t->head * j->block + j->from;
 
     for (size_t k = 0; k < columns; k += DSX__STRETCH) {
         size_t depth = least(columns - k, DSX__STRETCH);
 
-        j->cpu->k->unpack(j->m, row / DSX__PANEL, k, depth, w);
-        for (size_t i = 0; i < j->n; i++) {
-            size_t at = i * j->n_heads + head;
-            float *c = j->out + at * j->out_stride + to;
-
-            j->cpu->k->multiply(1, n, depth, j->x + at * j->x_stride + k, 1, w + lane, DSX__PANEL, &c,
-                                k == 0);
+        pack_head(t, k, depth, packed);
+        for (size_t row = base, n; row < base + j->rows; row += n) {
+            n = least(base + j->rows - row, DSX__PANEL - row % DSX__PANEL);
+            j->cpu->k->unpack(j->m, row / DSX__PANEL, k, depth, w);
+            head_product(t, packed, depth, w + row % DSX__PANEL, DSX__PANEL, row - base, n, k == 0);
         }
     }
 }
 
-/* Rows [row, row + n) of the matrix, which lie in one panel, are inputs. */
-static void head_backward(const heads_job *j, uint32_t head, size_t row, size_t n) {
-    _Alignas(64) float w[DSX__STRETCH * DSX__PANEL], turned[DSX__PANEL * DSX__STRETCH];
-    size_t columns = (size_t)j->m->columns, lane = row % DSX__PANEL;
-    size_t from = row - (size_t)head * j->block - j->from;
+/* Rows of the matrix are inputs. */
+static void head_backward(const head_task *t) {
+    _Alignas(64) float w[DSX__STRETCH * DSX__PANEL], turned[DSX__PANEL * DSX__STRETCH],
+        packed[HEAD_ROWS * DSX__PANEL];
+    const heads_job *j = t->j;
+    size_t columns = (size_t)j->m->columns, base = t->head * j->block + j->from;
 
-    for (size_t k = 0; k < columns; k += DSX__STRETCH) {
-        size_t width = least(columns - k, DSX__STRETCH);
+    for (size_t row = base, n; row < base + j->rows; row += n) {
+        n = least(base + j->rows - row, DSX__PANEL - row % DSX__PANEL);
+        pack_head(t, row - base, n, packed);
+        for (size_t k = 0; k < columns; k += DSX__STRETCH) {
+            size_t width = least(columns - k, DSX__STRETCH);
 
-        j->cpu->k->unpack(j->m, row / DSX__PANEL, k, width, w);
-        for (size_t r = 0; r < n; r++)
-            for (size_t i = 0; i < width; i++) turned[r * DSX__STRETCH + i] = w[i * DSX__PANEL + lane + r];
-        for (size_t i = 0; i < j->n; i++) {
-            size_t at = i * j->n_heads + head;
-            float *c = j->out + at * j->out_stride + k;
-
-            j->cpu->k->multiply(1, width, n, j->x + at * j->x_stride + from, 1, turned, DSX__STRETCH, &c,
-                                from == 0);
+            j->cpu->k->unpack(j->m, row / DSX__PANEL, k, width, w);
+            for (size_t r = 0; r < n; r++)
+                for (size_t i = 0; i < width; i++)
+                    turned[r * DSX__STRETCH + i] = w[i * DSX__PANEL + row % DSX__PANEL + r];
+            head_product(t, packed, n, turned, DSX__STRETCH, k, width, row == base);
         }
     }
 }
 
-static void each_panel_of_head(const heads_job *j, uint32_t head,
-                               void (*each)(const heads_job *, uint32_t, size_t, size_t)) {
-    size_t row = (size_t)head * j->block + j->from, end = row + j->rows;
+static void heads_task(void *arg, size_t task) {
+    const heads_job *j = arg;
+    size_t first = task / j->n_heads * HEAD_ROWS;
+    head_task t = {j, task % j->n_heads, first, least(j->n - first, HEAD_ROWS)};
 
-    while (row < end) {
-        size_t n = least(end - row, DSX__PANEL - row % DSX__PANEL);
-
-        each(j, head, row, n);
-        row += n;
-    }
-}
-
-static void forward_task(void *arg, size_t head) {
-    each_panel_of_head(arg, (uint32_t)head, head_forward);
-}
-
-static void backward_task(void *arg, size_t head) {
-    each_panel_of_head(arg, (uint32_t)head, head_backward);
+    (j->transposed ? head_backward : head_forward)(&t);
 }
 
 void dsx__cpu_linear_heads(void *be, const dsx__matrix *m, uint32_t n_heads, uint32_t block, uint32_t from,
                            uint32_t rows, bool transposed, const dsx__real *x, uint32_t x_head_stride,
                            size_t n, dsx__real *out, uint32_t out_head_stride) {
     dsx__cpu *cpu = be;
-    heads_job j = {cpu, m, n_heads, block, from, rows, CR(x), x_head_stride, n, R(out), out_head_stride};
+    heads_job j = {cpu,        m,     n_heads,       block, from,   rows,
+                   transposed, CR(x), x_head_stride, n,     R(out), out_head_stride};
 
-    dsx__workers_run(cpu->workers, n_heads, transposed ? backward_task : forward_task, &j);
+    dsx__workers_run(cpu->workers, (n + HEAD_ROWS - 1) / HEAD_ROWS * n_heads, heads_task, &j);
 }
 
 /* ---- the head: logits of a panel at a time, summed up slice by slice */
