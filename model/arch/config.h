@@ -68,6 +68,7 @@ typedef struct dsx__mla { /* kv_rank 0: ordinary attention */
     uint32_t nope, rope;  /* parts of a head without and with rotary positions; head_dim = nope + rope */
     uint32_t value;       /* width of a head's value */
     bool split;           /* K_B and V_B in place of KV_B: newer GGUF files */
+    bool expand;          /* keys and values of all heads are kept, not the latent: a choice of the user */
 } dsx__mla;
 
 typedef struct dsx__config {

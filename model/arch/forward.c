@@ -107,7 +107,8 @@ static void attention(const dsx__step *s) {
 /* DeepSeek's attention. A token keeps a latent of kv_rank numbers and one rotary key for all heads. KV_B
  * makes keys and values of all heads out of the latent; here it goes to the other side: queries are taken
  * into the space of the latent, and what attention gives is taken out of it, so that every head reads the
- * same [kv_rank + rope] numbers of a token. */
+ * same [kv_rank + rope] numbers of a token. Expanded, keys and values of all heads are made and kept: fewer
+ * operations for each pair of tokens, much more memory. */
 static void latent_queries(const dsx__step *s) {
     const dsx__config *c = s->c;
     const dsx__mla *m = &c->mla;
@@ -124,6 +125,7 @@ static void latent_queries(const dsx__step *s) {
         linear(s, DSX__Q, DSX__N_ROLES, w->h, w->q, false);
     }
     s->ops->rotate(s->be, &s->rotation, w->q, s->n, c->n_heads * head, c->n_heads, head, m->nope);
+    if (m->expand) return;
     if (m->split)
         s->ops->linear_heads(s->be, role[DSX__K_B], c->n_heads, m->kv_rank, 0, m->kv_rank, false, w->q, head,
                              s->n, w->latent, key);
@@ -134,15 +136,40 @@ static void latent_queries(const dsx__step *s) {
                  s->ops->at(w->latent, m->kv_rank), key);
 }
 
+/* Keys and values of all heads out of latents [n][kv_rank + rope]. */
+static void expand(const dsx__step *s, const dsx__real *latents) {
+    const dsx__mla *m = &s->c->mla;
+    const dsx__backend_ops *ops = s->ops;
+    dsx__work *w = s->w;
+    uint32_t head = m->nope + m->rope, key = m->kv_rank + m->rope, heads = s->c->n_heads;
+    const dsx__matrix *k = s->layer->role[m->split ? DSX__K_B : DSX__KV_B],
+                      *v = s->layer->role[m->split ? DSX__V_B : DSX__KV_B];
+
+    for (uint32_t h = 0; h < heads; h++) {
+        uint32_t rows = m->split ? m->kv_rank : m->nope, both = h * (m->nope + m->value);
+
+        ops->linear_heads(s->be, k, 1, 0, m->split ? h * m->kv_rank : both, rows, m->split, latents, key,
+                          s->n, ops->at(w->k, h * head), heads * head);
+        ops->linear_heads(s->be, v, 1, 0, m->split ? h * m->value : both + m->nope, m->value, false, latents,
+                          key, s->n, ops->at(w->v, h * m->value), heads * m->value);
+        ops->copy(s->be, ops->at((dsx__real *)latents, m->kv_rank), s->n, m->rope, key,
+                  ops->at(w->k, h * head + m->nope), heads * head);
+    }
+}
+
 static void latents(const dsx__step *s) {
     const dsx__mla *m = &s->c->mla;
     dsx__work *w = s->w;
     uint32_t key = m->kv_rank + m->rope;
+    dsx__real *out = m->expand ? w->latent : w->k;
 
-    linear(s, DSX__KV_A, DSX__N_ROLES, w->h, w->k, false); /* [n][kv_rank + rope] */
-    latent_norm(s, w->k, DSX__KV_A_NORM, m->kv_rank, key);
-    s->ops->rotate(s->be, &s->rotation, w->k, s->n, key, 1, key, m->kv_rank);
-    s->ops->copy(s->be, w->k, s->n, m->kv_rank, key, w->v, m->kv_rank);
+    linear(s, DSX__KV_A, DSX__N_ROLES, w->h, out, false); /* [n][kv_rank + rope] */
+    latent_norm(s, out, DSX__KV_A_NORM, m->kv_rank, key);
+    s->ops->rotate(s->be, &s->rotation, out, s->n, key, 1, key, m->kv_rank);
+    if (m->expand)
+        expand(s, out);
+    else
+        s->ops->copy(s->be, out, s->n, m->kv_rank, key, w->v, m->kv_rank);
 }
 
 static void latent_attention(const dsx__step *s) {
@@ -153,12 +180,13 @@ static void latent_attention(const dsx__step *s) {
 
     latent_queries(s);
     if (!w->again) latents(s);
-    attend(s, w->latent); /* [n][heads][kv_rank] */
-    s->ops->linear_heads(s->be, role[m->split ? DSX__V_B : DSX__KV_B], c->n_heads,
-                         m->split ? m->value : m->nope + m->value, m->split ? 0 : m->nope, m->value, false,
-                         w->out, m->kv_rank, s->n, w->q, m->value);
-    show(s, DSX_OP_OUT, w->q, s->n, (size_t)c->n_heads * m->value);
-    linear(s, DSX__O, DSX__N_ROLES, w->q, w->x, true);
+    attend(s, m->expand ? w->q : w->latent); /* [n][heads][kv_rank], or of values */
+    if (!m->expand)
+        s->ops->linear_heads(s->be, role[m->split ? DSX__V_B : DSX__KV_B], c->n_heads,
+                             m->split ? m->value : m->nope + m->value, m->split ? 0 : m->nope, m->value,
+                             false, w->out, m->kv_rank, s->n, w->q, m->value);
+    show(s, DSX_OP_OUT, m->expand ? w->out : w->q, s->n, (size_t)c->n_heads * m->value);
+    linear(s, DSX__O, DSX__N_ROLES, m->expand ? w->out : w->q, w->x, true);
 }
 
 /* x += down(silu(gate(h)) * up(h)) */
@@ -326,7 +354,7 @@ static void widths(const dsx__config *c, size_t out[N_ARRAYS]) {
     out[3] = (size_t)kv.n_kv_heads * kv.key_dim;
     out[4] = (size_t)kv.n_kv_heads * kv.value_dim;
     out[5] = heads * kv.value_dim;
-    out[6] = mla ? max_of(c->mla.q_rank, heads * key) : 0;
+    out[6] = mla ? max_of(c->mla.q_rank, c->mla.expand ? key : heads * key) : 0;
     out[7] = out[8] = max_of(c->ffn, ffn);
     out[9] = out[10] = moe ? c->width : 0;
     out[11] = c->moe.n_experts;

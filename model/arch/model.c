@@ -21,8 +21,15 @@ const dsx_backend *dsx_backend_float64(void) {
 bool dsx__options_are_valid(const dsx_model_options *o) {
     return o->struct_size == sizeof *o && o->simd >= DSX_SIMD_AUTO && o->simd <= DSX_SIMD_AVX512 &&
            o->weights >= 0 && o->weights <= DSX_WEIGHTS_FP8 &&
+           (o->mla == DSX_MLA_LATENT || o->mla == DSX_MLA_HEADS) &&
            (o->group == 0 || (o->group == 32 && o->weights != DSX_WEIGHTS_FP8) ||
             (o->group == 64 && o->weights != DSX_WEIGHTS_FP8) || o->group == 128);
+}
+
+dstok_status dsx__open(const char *path, const dsx_model_options *o, dsx__archive *out, dstok_error *err) {
+    DSX_TRY(dsx__archive_open(path, out, err));
+    out->config.mla.expand = o->mla == DSX_MLA_HEADS && out->config.mla.kv_rank > 0;
+    return DSTOK_OK;
 }
 
 const dsx__backend_ops *dsx__backend_of(const dsx_model_options *o) {
@@ -56,9 +63,9 @@ size_t dsx__kv_page_reals(const dsx__kv_shape *s) {
 }
 
 dsx__kv_shape dsx__kv_shape_of(const dsx__config *c) {
-    if (c->mla.kv_rank > 0)
+    if (c->mla.kv_rank > 0 && !c->mla.expand)
         return (dsx__kv_shape){c->n_layers, 1, c->mla.kv_rank + c->mla.rope, c->mla.kv_rank};
-    return (dsx__kv_shape){c->n_layers, c->n_kv_heads, c->head_dim, c->head_dim};
+    return (dsx__kv_shape){c->n_layers, c->n_kv_heads, c->head_dim, dsx__value_dim(c)};
 }
 
 /* ---- loading */
@@ -229,7 +236,7 @@ dstok_status dsx_model_open(const char *path, const dsx_model_options *options, 
     if (m == NULL) return dsx__fail(err, DSTOK_E_NOMEM, DSTOK_NO_OFFSET, "out of memory for a model");
     m->ops = dsx__backend_of(&o);
     m->alibi = o.alibi;
-    status = dsx__archive_open(path, &m->archive, err);
+    status = dsx__open(path, &o, &m->archive, err);
     m->config = m->archive.config;
     if (status == DSTOK_OK) m->kv = dsx__kv_shape_of(&m->config);
     if (status == DSTOK_OK) status = open_parts(m, &o, err);

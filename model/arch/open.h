@@ -7,6 +7,8 @@
 #include "base.h"
 
 bool dsx__options_are_valid(const dsx_model_options *o);
+/* Opens the checkpoint; its configuration gets what options say of it. */
+dstok_status dsx__open(const char *path, const dsx_model_options *o, dsx__archive *out, dstok_error *err);
 const dsx__backend_ops *dsx__backend_of(const dsx_model_options *o);
 
 /* E_INVAL: the policy of options is not for a model of so many layers. */

@@ -35,6 +35,11 @@ static void choose_plain(dsx__matrix *m, bool as_float) {
                                                  : DSX__PACK_F32;
     m->scales = DSX__SCALE_NONE;
     m->group = 16;
+    if (format == DSX__F8_E4M3 && !as_float) {
+        m->form = DSX__PACK_FP8;
+        m->scales = DSX__SCALE_FLOAT;
+        m->group = DSX__FP8_BLOCK;
+    }
 }
 
 /* Integers of up to 16 values from 0 on; of Q4_0 and Q3_K, whose lowest is negative, the minimum makes up
@@ -121,6 +126,15 @@ static void pack_plain(const dsx__matrix *m, size_t panel, size_t lane, const ui
     }
 }
 
+static void pack_fp8(const dsx__matrix *m, size_t panel, size_t lane, const uint8_t *data) {
+    uint8_t *scales = m->all_scales + panel * m->n_groups * m->scale_bytes + 4 * lane;
+    const uint8_t *from = m->part.scales + (panel * DSX__PANEL + lane) / DSX__FP8_BLOCK * m->n_groups * 4;
+
+    for (uint64_t at = 0; at < m->columns; at++)
+        put_number(m, m->packed + panel * m->panel_bytes, at, lane, data[at]);
+    for (size_t g = 0; g < m->n_groups; g++) memcpy(scales + g * m->scale_bytes, from + 4 * g, 4);
+}
+
 /* Four panels: as many rows as share scales at most. */
 typedef struct rounding {
     const dsx__matrix *m;
@@ -186,7 +200,9 @@ static void pack_panel(void *arg, size_t panel) {
     for (size_t lane = 0; lane < DSX__PANEL && panel * DSX__PANEL + lane < m->rows; lane++) {
         const uint8_t *data = m->part.data + (panel * DSX__PANEL + lane) * row_bytes;
 
-        if (m->scales == DSX__SCALE_NONE)
+        if (m->form == DSX__PACK_FP8)
+            pack_fp8(m, panel, lane, data);
+        else if (m->scales == DSX__SCALE_NONE)
             pack_plain(m, panel, lane, data);
         else
             pack_blocks(m, panel, lane, data);

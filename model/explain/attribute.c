@@ -322,6 +322,9 @@ static dstok_status run(job *j, dstok_error *err) {
 }
 
 static dstok_status check(const dsx_model *m, const dsx__aim *aim, dstok_error *err) {
+    if (m->config.mla.expand)
+        return dsx__fail(err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET,
+                         "not supported: attribution in a model that was opened with DSX_MLA_HEADS");
     if (aim->from < 1 || aim->to <= aim->from || aim->first >= aim->from ||
         aim->foil >= (int64_t)m->config.n_vocab)
         return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "what is to be explained is out of its domain");

@@ -66,7 +66,7 @@ dstok_status dsx_plan_model(const char *path, const dsx_plan_options *options, d
         !dsx__options_are_valid(&mo))
         return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET,
                          "dsx_plan_model: an argument is out of its domain");
-    status = dsx__archive_open(path, &archive, err);
+    status = dsx__open(path, &mo, &archive, err);
     if (status == DSTOK_OK) status = dsx__policy_fits(&mo, archive.config.n_layers, err);
     if (status == DSTOK_OK) status = dsx__parts_find(&archive, &parts, err);
     if (status == DSTOK_OK) {

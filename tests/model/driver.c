@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a model says of a file of ids, on the public interface of libdsx alone: for tests/model.
  *
- *     driver MODEL IDS [float64] [chunk=N] [threads=N] [simd=N] [part=N] [top=K] [disturb] [again]
+ *     driver MODEL IDS [float64] [chunk=N] [threads=N] [simd=N] [mla=N] [part=N] [top=K] [disturb] [again]
  *
  * Prints a log-probability for each id ("nan" for the first), then K lines "top ID LOGPROB" of the next token.
  *  part     ids of one call
@@ -165,6 +165,8 @@ static int option(job *j, const char *text) {
         j->model.n_threads = n;
     else if (strncmp(text, "simd=", 5) == 0)
         j->model.simd = (int)n;
+    else if (strncmp(text, "mla=", 4) == 0)
+        j->model.mla = (int)n;
     else if (strncmp(text, "part=", 5) == 0)
         j->part = n;
     else if (strncmp(text, "top=", 4) == 0)

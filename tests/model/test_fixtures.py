@@ -50,6 +50,9 @@ class Fixtures(unittest.TestCase):
     def check_float32(self, *options):
         self.each(lambda name, path: self.compare(logprobs(path, self.ids, *LONG, *options), name, "float32", FLOAT32))
 
+    def deepseek(self):
+        return [(name, path) for name, paths in self.paths.items() if name.startswith("deepseek") for path in paths]
+
     def test_float32(self):
         self.check_float32()
 
@@ -80,6 +83,23 @@ class Fixtures(unittest.TestCase):
                 said = [logprobs(path, self.ids, "--weights", "w8").logprobs for path in paths]
                 self.assertEqual(said[0], said[1])
 
+    def test_heads(self):
+        """Keys and values of all heads in place of latents: the same sums in another order."""
+        for name, path in self.deepseek():
+            with self.subTest(path=path.name):
+                said = [logprobs(path, self.ids, *LONG, "--mla", mla) for mla in ("heads", "latent")]
+                self.compare(said[0], name, "float32", FLOAT32)
+                self.assertNotEqual(said[0].logprobs, said[1].logprobs)
+                said = logprobs(path, self.ids, *LONG, "--mla", "heads", "--backend", "float64")
+                self.compare(said, name, "float64", FLOAT64)
+                config = fixtures.FIXTURES[name][1]
+                numbers = config["num_attention_heads"] * sum(
+                    config[part] for part in ("qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"))
+                bytes_per_token = 4 * config["num_hidden_layers"] * numbers
+                self.assertEqual(dsexplain("info", path, "--mla", "heads")["kv_bytes_per_token"], bytes_per_token)
+                for plan in dsexplain("plan", path, "--mla", "heads", "--context", "128", "--kv", "float")["cpu"]:
+                    self.assertEqual(plan["kv_bytes"], 128 * bytes_per_token)
+
     # ---- the same bits, whatever the way
 
     def same_bits(self, path, base, ways):
@@ -101,6 +121,11 @@ class Fixtures(unittest.TestCase):
     def test_chunks_simd(self):
         for simd in ("simd=1", "simd=2", "simd=3"):
             self.each(lambda _, path: self.same_bits(path, (simd,), ("chunk=1 threads=3", "chunk=30")))
+
+    def test_chunks_heads(self):
+        ways = "chunk=1", "part=29 chunk=16 threads=3", "disturb part=31", "simd=1 chunk=30"
+        for _, path in self.deepseek():
+            self.same_bits(path, ("mla=1",), ways)
 
     def test_pages_taken_over(self):
         def check(_, path):

@@ -38,7 +38,7 @@ struct ex_config {
     /* the model */
     const char *vocab, *policy;
     uint64_t threads, group, max_memory;
-    int backend, simd, weights;
+    int backend, simd, weights, mla;
     /* the session; 0: not given */
     uint64_t chunk, context, kv_recent;
     int kv;

@@ -97,6 +97,7 @@ int ex_model_options(const struct ex_config *c, dsx_model_options *out) {
     o.n_threads = (size_t)c->threads;
     o.simd = c->simd;
     o.weights = c->weights;
+    o.mla = c->mla;
     o.group = (uint32_t)c->group;
     o.max_bytes = c->max_memory;
     o.policy = policy;

@@ -170,6 +170,10 @@ static const struct cli_option options[] = {
      "weights that share a scale with w8 and w4: 32, 64 or 128 (default 64); 128 with fp8: squares", NULL},
     {"policy", 0, EX_MODELS, TEXT, AT(policy), "FILE",
      "formats of the single maps, layer by layer, in place of --weights: JSON, see docs/dsexplain.md", NULL},
+    {"mla", 0, EX_MODELS, CHOICE, AT(mla), "latent|heads",
+     "with DeepSeek: keep the latent, or keys and values of all heads, to read long texts faster (default "
+     "latent)",
+     NULL},
     {"kv", 0, EX_READS | EX_PLAN, CHOICE, AT(kv), "float|int8|int4",
      "keys and values of what was read: as numbers, or far ones rounded (default float)", NULL},
     {"kv-recent", 0, EX_READS | EX_PLAN, NUMBER, AT(kv_recent), "N",

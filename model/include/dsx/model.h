@@ -36,6 +36,14 @@ enum {
 /** Instructions a backend may use at most. */
 enum { DSX_SIMD_AUTO = 0, DSX_SIMD_SCALAR = 1, DSX_SIMD_AVX2 = 2, DSX_SIMD_AVX512 = 3 };
 
+/** What is kept of a token that was read, in models of DeepSeek. Both give the same sums in another order, so
+ *  the numbers differ in their last digits; each gives the same bits however a text is fed. */
+enum {
+    DSX_MLA_LATENT = 0, /**< the latent row that all heads share */
+    DSX_MLA_HEADS = 1   /**< keys and values of each head: many times the memory, but long texts are read in
+                             fewer operations */
+};
+
 /** Zero is the default of every field.
  *  backend    NULL: dsx_backend_cpu()
  *  n_threads  0: as many as the process has CPUs
@@ -46,7 +54,8 @@ enum { DSX_SIMD_AUTO = 0, DSX_SIMD_SCALAR = 1, DSX_SIMD_AVX2 = 2, DSX_SIMD_AVX51
  *  alibi      slope of a linear bias by distance on top of the model's positions; 0: none (experimental)
  *  policy     formats of the single maps, in place of weights and group; it must have the model's number of
  *      layers, and is not needed any more once the model is open. NULL: weights and group apply to all maps
- *      of layers (F32: to the head as well) */
+ *      of layers (F32: to the head as well)
+ *  mla        DSX_MLA_*; without effect on other models */
 typedef struct dsx_model_options {
     size_t struct_size;
     const dsx_backend *backend;
@@ -57,9 +66,10 @@ typedef struct dsx_model_options {
     uint64_t max_bytes;
     double alibi;
     const dsx_policy *policy;
+    int mla;
 } dsx_model_options;
 #define DSX_MODEL_OPTIONS_INIT                                                                               \
-    { sizeof(dsx_model_options), NULL, 0, 0, 0, 0, 0, 0.0, NULL }
+    { sizeof(dsx_model_options), NULL, 0, 0, 0, 0, 0, 0.0, NULL, 0 }
 
 /** Open a checkpoint: a folder with config.json and .safetensors files, a .safetensors file in such a folder,
  *  a .gguf file, or a .bin file of llama2.c.
