@@ -40,13 +40,18 @@ static uint64_t kv_bytes(const dsx__kv_shape *s, size_t real_bytes, const dsx_pl
     return packed * dsx__kv_packed_bytes(s, (dsx__kv_format)o->kv) + (reals < pages ? reals : pages) * page;
 }
 
+/* Of many long texts: no less than what fits. */
+static uint64_t times(uint64_t n, uint64_t bytes) {
+    return bytes > 0 && n > UINT64_MAX / 4 / bytes ? UINT64_MAX / 4 : n * bytes;
+}
+
 static void fill(const dsx__config *c, const dsx__backend_ops *ops, const dsx_plan_options *o, dsx_plan *p) {
     dsx__kv_shape kv = dsx__kv_shape_of(c);
     uint64_t n = o->n_sessions ? o->n_sessions : 1, rows = o->chunk ? o->chunk : 512;
 
     p->context = o->context ? o->context : c->context;
-    p->kv = n * kv_bytes(&kv, ops->real_bytes, o, p->context, rows);
-    p->work = n * (dsx__work_bytes(c, ops->real_bytes, rows) + c->width * ops->real_bytes);
+    p->kv = times(n, kv_bytes(&kv, ops->real_bytes, o, p->context, rows));
+    p->work = times(n, dsx__work_bytes(c, ops->real_bytes, rows) + c->width * ops->real_bytes);
     p->total = p->weights + p->kv + p->work;
 }
 
@@ -63,7 +68,7 @@ dstok_status dsx_plan_model(const char *path, const dsx_plan_options *options, d
     if (o.model != NULL) mo = *o.model;
     if (path == NULL || out == NULL || out->struct_size != sizeof *out || o.struct_size != sizeof o ||
         o.context > DSX__MAX_CONTEXT || o.chunk > 65536 || o.kv < DSX_KV_FLOAT || o.kv > DSX_KV_INT4 ||
-        !dsx__options_are_valid(&mo))
+        o.kv_recent > DSX__MAX_CONTEXT || !dsx__options_are_valid(&mo))
         return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET,
                          "dsx_plan_model: an argument is out of its domain");
     status = dsx__open(path, &mo, &archive, err);

@@ -102,7 +102,12 @@ class Use(Dsexplain):
         self.fails(2, "holds no config.json, no .gguf and no .bin", "info", "empty")
         self.fails(2, "text.bin: ", "info", self.write("text.bin", "this is no model"))
         self.fails(2, "other.txt: byte 0: this is no GGUF file", "info", self.write("other.txt", "this is no model"))
-        self.fails(2, "config.json: ", "info", self.copy(config__json="{"))
+        self.fails(2, "copy/config.json:1: byte 1: no JSON", "info", self.copy(config__json="{"))
+        self.fails(2, "copy/config.json: ", "info", self.copy(config__json="{}"))
+        folder = self.copy()
+        (folder / "model.safetensors").write_bytes(b"12345678")
+        for name in (folder, f"{folder}/", folder / "model.safetensors"):
+            self.fails(2, "copy/model.safetensors: byte 0: a header of", "info", name)
 
     def test_names(self):
         home = self.dir / "data/dstok/model"
@@ -120,7 +125,28 @@ class Use(Dsexplain):
     def test_limits(self):
         self.fails(2, "bytes", "info", self.model, "--max-memory", "1K")
         self.json("info", "--max-memory", "1G")
-        self.fails(2, "longer than the session", "generate", self.model, "-p", "the the the", "--context", "2")
+        self.fails(2, "the prompt: too many tokens: --context allows 2", "generate", self.model, "-p", "the the the", "--context", "2")
+        long = self.write("long", "the end " * 400)
+        self.fails(2, "long: too many tokens: the model was made for 512; --context can", "generate", self.model, "-f", long)
+        self.fails(2, "long: too many tokens: --context allows 3", "logprobs", self.model, "-f", long, "--top", "1", "--context", "3")
+        for verb, *option in (("generate", "-p", "x"), ("ppl", "x"), ("logprobs", "-f", "x")):
+            for more, limit in (("--context", 1 << 24), ("--chunk", 65536), ("--kv-recent", 1 << 24)):
+                self.fails(2, f"{more} must be at most {limit}", verb, self.model, *option, more, str(limit + 1), "--kv", "int8")
+        self.fails(2, "--sessions must be at most", "plan", self.model, "--sessions", str(1 << 32))
+        self.fails(2, "--context must be at most", "plan", self.model, "--context", "17M")
+
+    def test_memory(self):
+        """What --max-memory leaves for a text is not enough: the answer so far stays on a line of its own."""
+        rows = self.json("plan", "--context", "64", "--weights", "file", "--kv", "float")["cpu"]
+        most = str(rows[0]["weight_bytes"] + rows[0]["kv_bytes"])
+        for verb, name, *text in (("generate", "the prompt", "-p", "the end " * 99), ("ppl", "standard input", "-"),
+                                  ("logprobs", "standard input", "-f", "-")):
+            self.fails(1, f"{name}: out of memory: --max-memory allows no more", verb, self.model, *text, "--max-memory", most,
+                       stdin="the end " * 99)
+        result = self.raw("generate", self.model, "-p", "the end", "--max-memory", most, "-n", 200)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr.decode(), "^dsexplain: the answer: out of memory: --max-memory")
+        self.assertTrue(result.stdout.endswith(b"\n"))
 
 
 class Info(Dsexplain):
@@ -255,9 +281,20 @@ class Generate(Dsexplain):
         self.assertEqual(self.ids("-p", "", "--bos", "on", "-n", 2)["prompt_tokens"], 1)
         bad = self.write("bad", b"a\xff")
         self.fails(1, "bad: byte 1: ", "generate", self.model, "-f", bad)
-        self.fails(1, "the prompt: byte ", "generate", self.copy(chat_template__jinja=CHATML), "-f", bad)
+        for template in (CHATML, LLAMA, DEEPSEEK):  # the place is that in the user's own text
+            folder = self.copy(chat_template__jinja=template)
+            self.fails(1, "bad: byte 1: invalid UTF-8", "generate", folder, "-f", bad)
+            self.fails(1, "^dsexplain: the prompt: byte 3: the control token", "generate", folder, "-p", "\n a</s>",
+                       "--special", "error")
+        self.fails(2, "the prompt is empty, and the model has no start token", "generate", self.no_start(), "-p", "")
+        self.fails(2, "--bos on: the model has no start token", "generate", self.no_start(), "-p", "a", "--bos", "on")
+        self.fails(2, "--tokens 0: must be at least 1", "generate", self.model, "-p", "a", "-n", "0")
         self.assertEqual([self.ids("-f", bad, "-n", 1, "--invalid", how)["prompt_tokens"] for how in ("replace", "raw")], [4, 2])
         self.fails(2, "cannot open absent: ", "generate", self.model, "-f", "absent")
+
+    def no_start(self):
+        config = json.loads((self.model / "config.json").read_text())
+        return self.copy(config__json=json.dumps({**config, "bos_token_id": None}))
 
     def test_progress(self):
         result = self.raw("generate", self.model, "-p", "the", "-n", 3, "--progress", "json")
@@ -306,7 +343,7 @@ class Texts(Dsexplain):
         self.assertGreater(times[0]["seconds"], 0)
         stopped = self.raw("logprobs", self.model, "-f", path)  # the model has enough before the text ends
         self.assertEqual(stopped.returncode, 2)
-        self.assertRegex(stopped.stderr.decode(), "longer than the session may get")
+        self.assertRegex(stopped.stderr.decode(), "too many tokens")
 
     def test_top(self):
         plain = self.json("logprobs", "-f", "-", stdin=self.TEXT)["positions"]
@@ -347,6 +384,20 @@ class Texts(Dsexplain):
         self.fails(2, "cannot open absent", "ppl", self.model, "absent")
         self.fails(2, "holds no vocabulary; name one with -v", "ppl", self.models / "llama.bin", "-", stdin="ab")
         self.fails(2, "has .* ids, the model 263: it is not the model's", "ppl", self.model, "-", "-v", self.vocab, stdin="ab")
+
+    def test_damaged_weights(self):
+        """NaN is told, and is no number of JSON."""
+        folder = self.copy()
+        path = folder / "model.safetensors"
+        data = path.read_bytes()
+        head = 8 + int.from_bytes(data[:8], "little")
+        path.write_bytes(data[:head] + b"\xff" * (len(data) - head))
+        self.fails(1, "the model gives no number .NaN. for token 1: its weights are damaged", "ppl", folder, "-", stdin="the end")
+        for more in ([], ["-t", "1"]):
+            self.fails(1, "the model gives no numbers .NaN.", "generate", folder, "-p", "the end", *more)
+        result = self.raw("logprobs", folder, "-f", "-", "--json", "--top", 2, stdin="the end")
+        rows = json.loads(result.stdout, parse_constant=self.fail)["positions"]
+        self.assertEqual([rows[1]["logprob"], rows[1]["top"][1][1]], [None, None])
 
     def test_ways_to_compute(self):
         """Other numbers, but near: a way that nothing listens to would give the same."""

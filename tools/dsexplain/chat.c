@@ -10,13 +10,18 @@
 struct prompt {
     struct cli_buf text;
     dstok_segment segments[8];
-    size_t n;
+    size_t n, begin, skipped; /* begin: of the user's text; skipped: bytes of it that were left out before */
 };
 
 static void add(struct prompt *p, const char *text, size_t n, int special) {
     if (n == 0) return;
     cli_buf_add(&p->text, text, n);
     p->segments[p->n++] = (dstok_segment){n, special, 0, 0};
+}
+
+static void add_user(struct prompt *p, const char *text, size_t n, int special) {
+    p->begin = p->text.n;
+    add(p, text, n, special);
 }
 
 static void add_template(struct prompt *p, const char *text) {
@@ -59,7 +64,7 @@ static void chatml(struct prompt *p, const char *template, const char *text, siz
         add_template(p, "<|im_end|>\n");
     }
     add_template(p, "<|im_start|>user\n");
-    add(p, text, n, special);
+    add_user(p, text, n, special);
     add_template(p, "<|im_end|>\n<|im_start|>assistant\n");
 }
 
@@ -69,7 +74,7 @@ static void chatml(struct prompt *p, const char *template, const char *text, siz
 static void llama3(struct prompt *p, const char *template, const char *text, size_t n, int special) {
     static const char blanks[] = " \t\r\n";
 
-    while (n > 0 && strchr(blanks, *text) != NULL) text++, n--;
+    while (n > 0 && strchr(blanks, *text) != NULL) text++, n--, p->skipped++;
     while (n > 0 && strchr(blanks, text[n - 1]) != NULL) n--;
     add_template(p, "<|begin_of_text|>");
     if (strstr(template, "Cutting Knowledge Date") != NULL)
@@ -77,7 +82,7 @@ static void llama3(struct prompt *p, const char *template, const char *text, siz
                      "<|start_header_id|>system<|end_header_id|>\n\nCutting Knowledge Date: December 2023\n"
                      "Today Date: 26 Jul 2024\n\n<|eot_id|>");
     add_template(p, "<|start_header_id|>user<|end_header_id|>\n\n");
-    add(p, text, n, special);
+    add_user(p, text, n, special);
     add_template(p, "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n");
 }
 
@@ -87,7 +92,7 @@ static void llama3(struct prompt *p, const char *template, const char *text, siz
 
 static void deepseek(struct prompt *p, const char *template, const char *text, size_t n, int special) {
     add_template(p, DEEPSEEK("begin\xE2\x96\x81of\xE2\x96\x81sentence") DEEPSEEK("User"));
-    add(p, text, n, special);
+    add_user(p, text, n, special);
     add_template(p, DEEPSEEK("Assistant"));
     if (strstr(template, DEEPSEEK("Assistant") "<think>\\n") != NULL) add_template(p, "<think>\n");
 }
@@ -133,7 +138,14 @@ static int encode(const struct ex_model *m, const struct prompt *p, int add_spec
         status = dstok_encode_segments(enc, p->text.p, p->text.n, p->segments, p->n, &o, &t, &err);
     if (status == DSTOK_OK) cli_buf_add(ids, t.ids, t.n * sizeof *t.ids);
     dstok_encoder_free(enc);
-    return status == DSTOK_OK ? 0 : (ex_failed("the prompt", status, &err), CLI_FAIL);
+    if (status == DSTOK_OK) return 0;
+    if (err.offset != DSTOK_NO_OFFSET) err.offset = err.offset - p->begin + p->skipped;
+    (void)ex_failed(ex_prompt_name(m->config), status, &err);
+    return CLI_FAIL;
+}
+
+const char *ex_prompt_name(const struct ex_config *c) {
+    return c->file != NULL ? ex_input_name(c->file) : "the prompt";
 }
 
 int ex_is_chat(const struct ex_model *m) {
@@ -158,7 +170,7 @@ int ex_prompt(const struct ex_model *m, const struct cli_buf *text, struct cli_b
         family->write(&p, m->info.chat, text->p, text->n, c->special);
     } else {
         if (ex_adds_bos(m)) cli_buf_add(ids, &bos, sizeof bos);
-        add(&p, text->p, text->n, c->special);
+        add_user(&p, text->p, text->n, c->special);
     }
     rc = encode(m, &p, !is_chat && c->bos != EX_BOS_OFF, ids);
     cli_buf_free(&p.text);

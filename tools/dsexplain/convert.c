@@ -100,7 +100,8 @@ static int place_of(const struct file *f, const json_t *tensor, uint64_t *offset
                end = json_integer_value(json_array_get(offsets, 1)),
                n = json_integer_value(json_array_get(shape, 0));
 
-    if (json_array_size(offsets) != 2 || begin < 0 || end < begin || (uint64_t)end > f->n - f->begin || n < 0)
+    if (!json_is_array(shape) || json_array_size(offsets) != 2 || begin < 0 || end < begin ||
+        (uint64_t)end > f->n - f->begin || n < 0)
         return 0;
     *offset = (uint64_t)begin;
     *n_bytes = (uint64_t)(end - begin);
@@ -256,18 +257,21 @@ static json_t *header_of(const struct file *f, const struct result *r) {
     json_t *out = json_object(), *metadata = json_object_get(f->header, "__metadata__");
     uint64_t at = 0, end;
     size_t i, k;
+    int failed = metadata != NULL && json_object_set(out, "__metadata__", metadata) != 0;
 
-    if (metadata != NULL) (void)json_object_set(out, "__metadata__", metadata);
     for (i = 0; i < r->n; i++, at = end) {
         const struct tensor *t = &r->items[i];
         json_t *shape = json_copy(json_object_get(t->like, "shape"));
 
         for (end = at, k = 0; k < t->n_pieces; k++) end += t->n_bytes[k];
-        if (json_array_size(shape) > 0) (void)json_array_set_new(shape, 0, json_integer((json_int_t)t->rows));
-        (void)json_object_set_new(out, t->name,
-                                  json_pack("{s:O,s:o,s:[I,I]}", "dtype", json_object_get(t->like, "dtype"),
-                                            "shape", shape, "data_offsets", (json_int_t)at, (json_int_t)end));
+        if (json_array_size(shape) > 0)
+            failed |= json_array_set_new(shape, 0, json_integer((json_int_t)t->rows)) != 0;
+        failed |= json_object_set_new(out, t->name,
+                                      json_pack("{s:O,s:o,s:[I,I]}", "dtype",
+                                                json_object_get(t->like, "dtype"), "shape", shape,
+                                                "data_offsets", (json_int_t)at, (json_int_t)end)) != 0;
     }
+    if (failed) cli_no_memory();
     return out;
 }
 

@@ -115,6 +115,14 @@ void ex_close(struct ex_model *m);
 
 /* Tells of a failed call while `name` was worked on. Returns the exit code. */
 int ex_failed(const char *name, dstok_status status, const dstok_error *err);
+/* The same, while the model read the text called `name`. */
+int ex_failed_to_read(const struct ex_model *m, const char *name, dstok_status status,
+                      const dstok_error *err);
+
+/* A number in JSON, with all its digits; null: it is not finite. */
+void ex_json_real(struct cli_buf *out, double x);
+/* The name of an input in messages. */
+const char *ex_input_name(const char *path);
 
 /* What a token stands for, fit for a terminal: in single quotes, with escapes. */
 void ex_piece(struct cli_buf *out, const struct ex_model *m, uint32_t id);
@@ -135,6 +143,8 @@ void ex_text_close(struct ex_text *t);
 
 /* Whether a start token goes before texts that the vocabulary itself puts none before. */
 int ex_adds_bos(const struct ex_model *m);
+/* --bos on needs a start token. Returns 0, or CLI_USAGE after a message. */
+int ex_check_bos(const struct ex_model *m);
 
 /* Ids of a file as numbers between blanks or commas. Returns 0, or an exit code after a message. */
 int ex_read_ids(const struct ex_model *m, const char *path, struct cli_buf *out);
@@ -146,6 +156,9 @@ int ex_is_chat(const struct ex_model *m);
 /* The ids of a prompt (in bytes, uint32_t), within the model's template unless --chat off or the model has
  * none. Returns 0, or an exit code after a message. */
 int ex_prompt(const struct ex_model *m, const struct cli_buf *text, struct cli_buf *ids);
+
+/* The prompt's name in messages. */
+const char *ex_prompt_name(const struct ex_config *c);
 
 /* The family of a chat template (NULL allowed); NULL: not known. */
 const char *ex_chat_name(const char *template);

@@ -6,6 +6,7 @@
 
 #include <dstok/stream.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,10 @@ static int step(struct run *r, int *stop) {
 
     if (status != DSTOK_OK) return ex_failed(r->m.path.p, status, &err);
     id = dsx_sample(&r->sampler, r->logits, n);
+    if (isnan(r->logits[id])) {
+        cli_error("%s: the model gives no numbers (NaN): its weights are damaged, or too large", r->m.path.p);
+        return CLI_FAIL;
+    }
     if (is_eos(r, id)) {
         *stop = STOP_EOS;
         return 0;
@@ -115,7 +120,9 @@ static int step(struct run *r, int *stop) {
     if (rc) return rc;
     status = dsx_session_feed(r->m.session, &id, 1, &err);
     if (status == DSTOK_E_LIMIT) *stop = STOP_CONTEXT;
-    return status == DSTOK_OK || status == DSTOK_E_LIMIT ? 0 : ex_failed(r->m.path.p, status, &err);
+    return status == DSTOK_OK || status == DSTOK_E_LIMIT
+               ? 0
+               : ex_failed_to_read(&r->m, "the answer", status, &err);
 }
 
 static int print_json(const struct run *r, int stop) {
@@ -136,6 +143,11 @@ static int print_json(const struct run *r, int stop) {
     return rc;
 }
 
+/* A text on a line of its own. */
+static int end_line(const struct run *r) {
+    return r->bytes.n == 0 || r->bytes.p[r->bytes.n - 1] != '\n' ? cli_out("\n", 1) : 0;
+}
+
 static int generate(struct run *r) {
     const struct ex_config *c = r->m.config;
     uint64_t n = 0;
@@ -148,12 +160,15 @@ static int generate(struct run *r) {
         if (stop == GOES_ON && n >= c->n) stop = STOP_TOKENS;
         ex_progress_tell(&r->progress, "generated", n, 0);
     }
-    if (rc) return rc;
+    if (rc) {
+        if (r->shown > 0 && !c->json) (void)end_line(r);
+        return rc;
+    }
     ex_progress_tell(&r->progress, "generated", n, 1);
     if (stop != STOP_STRING) rc = end_text(r);
     if (rc == 0) rc = show(r, r->bytes.n);
     if (rc == 0 && c->json) return print_json(r, stop);
-    if (rc == 0 && (r->bytes.n == 0 || r->bytes.p[r->bytes.n - 1] != '\n')) rc = cli_out("\n", 1);
+    if (rc == 0) rc = end_line(r);
     if (stop == STOP_CONTEXT) cli_note("the text is as long as it may get (--context)");
     return rc;
 }
@@ -163,7 +178,7 @@ static int read_ids(struct run *r, const uint32_t *ids, size_t n) {
     dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
     dstok_status status = dsx_session_feed(r->m.session, ids, n, &err);
 
-    if (status != DSTOK_OK) return ex_failed(r->m.path.p, status, &err);
+    if (status != DSTOK_OK) return ex_failed_to_read(&r->m, ex_prompt_name(r->m.config), status, &err);
     r->n_prompt += n;
     ex_progress_tell(&r->progress, "read", r->n_prompt, 0);
     return decode(r, ids, n, 0);
@@ -208,7 +223,9 @@ static int read_prompt(struct run *r) {
     ex_progress_start(&r->progress, c);
     rc = c->file != NULL && !ex_is_chat(&r->m) ? read_file(r) : read_whole(r);
     if (rc == 0 && r->n_prompt == 0) {
-        cli_error("the prompt is empty, and the model has no start token to begin with (--bos on)");
+        cli_error("the prompt is empty, %s", r->m.info.bos >= 0
+                                                 ? "with no start token before it; give a text, or --bos on"
+                                                 : "and the model has no start token to begin with");
         rc = CLI_USAGE;
     }
     if (rc == 0) ex_progress_tell(&r->progress, "read", r->n_prompt, 1);

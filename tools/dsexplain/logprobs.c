@@ -46,7 +46,9 @@ static double put_top(struct run *r, const double *logits) {
         double logprob = logits[id] - log_sum;
 
         if (r->m.config->json) {
-            cli_buf_printf(&r->out, "%s[%lu,%.17g]", i > 0 ? "," : "", (unsigned long)id, logprob);
+            cli_buf_printf(&r->out, "%s[%lu,", i > 0 ? "," : "", (unsigned long)id);
+            ex_json_real(&r->out, logprob);
+            cli_buf_char(&r->out, ']');
         } else {
             cli_buf_printf(&r->out, "%s%.4f ", i > 0 ? "  " : "", logprob);
             ex_piece(&r->out, &r->m, id);
@@ -59,10 +61,7 @@ static double put_top(struct run *r, const double *logits) {
 static void put_token(struct run *r, uint32_t id, double logprob) {
     if (r->m.config->json) {
         cli_buf_printf(&r->out, "%s{\"id\":%lu,\"logprob\":", r->n_read > 0 ? "," : "", (unsigned long)id);
-        if (isnan(logprob) && r->n_read == 0)
-            cli_buf_text(&r->out, "null");
-        else
-            cli_buf_printf(&r->out, "%.17g", logprob);
+        ex_json_real(&r->out, logprob);
         return;
     }
     cli_buf_printf(&r->out, "%8llu %8lu ", (unsigned long long)r->n_read, (unsigned long)id);
@@ -106,6 +105,12 @@ static int take_logits(void *context, uint64_t position, const double *logits) {
     return r->rc;
 }
 
+static int failed(const struct run *r, dstok_status status, const dstok_error *err) {
+    const struct ex_config *c = r->m.config;
+
+    return ex_failed_to_read(&r->m, ex_input_name(c->ids != NULL ? c->ids : c->file), status, err);
+}
+
 static int with_top(struct run *r, const uint32_t *ids, size_t n) {
     dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
     dstok_status status;
@@ -116,7 +121,7 @@ static int with_top(struct run *r, const uint32_t *ids, size_t n) {
     put_row(r, ids[0], r->n_read > 0 ? r->logits : NULL);
     status = dsx_session_read(r->m.session, ids, n, take_logits, r, &err);
     if (r->rc) return r->rc;
-    return status == DSTOK_OK ? 0 : ex_failed(r->m.path.p, status, &err);
+    return status == DSTOK_OK ? 0 : failed(r, status, &err);
 }
 
 static int several(struct run *r, const uint32_t *ids, size_t n) {
@@ -125,7 +130,7 @@ static int several(struct run *r, const uint32_t *ids, size_t n) {
     dstok_status status = dsx_session_score(r->m.session, ids, n, logprobs, &err);
     size_t i;
 
-    if (status != DSTOK_OK) return ex_failed(r->m.path.p, status, &err);
+    if (status != DSTOK_OK) return failed(r, status, &err);
     for (i = 0; i < n; i++, r->n_read++) {
         put_token(r, ids[i], logprobs[i]);
         cli_buf_char(&r->out, r->m.config->json ? '}' : '\n');

@@ -3,6 +3,7 @@
 #include "dsexplain.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -70,19 +71,63 @@ int ex_model_path(const char *name, struct cli_buf *path) {
     return cli_is_folder(cli_buf_string(path)) ? file_of_folder(path) : 0;
 }
 
-int ex_failed(const char *name, dstok_status status, const dstok_error *err) {
-    const char *base = strrchr(name, '/'), *text = err->text[0] ? err->text : dstok_status_name(status);
-    size_t n;
+/* The place that a report is about. The library begins its text with a file's own name: that is said already, or is of
+ * a file in the folder `name`. Returns what is left of the text. */
+static const char *put_place(struct cli_buf *out, const char *name, const char *text) {
+    const char *base = strrchr(name, '/'), *end = strstr(text, ": ");
+    size_t n = end != NULL ? (size_t)(end - text) : 0;
+    struct cli_buf file = {0};
 
     base = base != NULL ? base + 1 : name;
-    n = strlen(base);
-    if (n > 0 && strncmp(text, base, n) == 0 && strncmp(text + n, ": ", 2) == 0)
-        text += n + 2; /* said already */
+    cli_buf_text(out, name);
+    if (n == 0) return text;
+    cli_buf_add(&file, text, n);
+    if (cli_is_folder(name) && cli_is_inside(name, cli_buf_string(&file)))
+        cli_buf_printf(out, "%s%s", name[strlen(name) - 1] == '/' ? "" : "/", file.p);
+    else if (strcmp(cli_buf_string(&file), base) != 0)
+        n = 0;
+    cli_buf_free(&file);
+    return n > 0 ? end + 2 : text;
+}
+
+int ex_failed(const char *name, dstok_status status, const dstok_error *err) {
+    struct cli_buf place = {0};
+    const char *text = put_place(&place, name, err->text[0] ? err->text : dstok_status_name(status));
+
+    if (err->line > 0) cli_buf_printf(&place, ":%lu", (unsigned long)err->line);
     if (err->offset != DSTOK_NO_OFFSET)
-        cli_error("%s: byte %llu: %s", name, (unsigned long long)err->offset, text);
-    else
-        cli_error("%s: %s", name, text);
+        cli_buf_printf(&place, ": byte %llu", (unsigned long long)err->offset);
+    cli_error("%s: %s", cli_buf_string(&place), text);
+    cli_buf_free(&place);
     return status == DSTOK_E_NOMEM ? CLI_FAIL : CLI_USAGE;
+}
+
+int ex_failed_to_read(const struct ex_model *m, const char *name, dstok_status status,
+                      const dstok_error *err) {
+    const struct ex_config *c = m->config;
+    unsigned long long most = c->context > 0 ? c->context : m->info.context;
+
+    if (status == DSTOK_E_LIMIT)
+        cli_error(c->context > 0
+                      ? "%s: too many tokens: --context allows %llu"
+                      : "%s: too many tokens: the model was made for %llu; --context can allow more",
+                  name, most);
+    else if (status == DSTOK_E_NOMEM && c->max_memory > 0)
+        cli_error("%s: out of memory: --max-memory allows no more for the keys and values of the text", name);
+    else
+        return ex_failed(name, status, err);
+    return status == DSTOK_E_NOMEM ? CLI_FAIL : CLI_USAGE;
+}
+
+void ex_json_real(struct cli_buf *out, double x) {
+    if (isfinite(x))
+        cli_buf_printf(out, "%.17g", x);
+    else
+        cli_buf_text(out, "null");
+}
+
+const char *ex_input_name(const char *path) {
+    return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
 int ex_model_options(const struct ex_config *c, dsx_model_options *out) {
@@ -154,6 +199,7 @@ int ex_open(const struct ex_config *c, int need, struct ex_model *m) {
     m->info = (dsx_model_info)DSX_MODEL_INFO_INIT;
     (void)dsx_model_describe(m->model, &m->info);
     if (need & EX_NEED_VOCAB) rc = ex_open_vocab(m);
+    if (rc == 0 && (need & EX_NEED_VOCAB)) rc = ex_check_bos(m);
     if (rc == 0 && (need & EX_NEED_SESSION)) rc = open_session(c, m);
     return rc;
 }

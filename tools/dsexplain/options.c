@@ -40,15 +40,18 @@ static const char *set_seed(void *config, const char *value) {
     return cli_number(value, strlen(value), &((struct ex_config *)config)->seed);
 }
 
+static const char *tokens(const char *value, uint64_t *out) {
+    const char *why = cli_token_count(value, strlen(value), out);
+
+    return why != NULL ? why : *out > 0 ? NULL : "must be at least 1";
+}
+
 static const char *set_n(void *config, const char *value) {
-    return cli_token_count(value, strlen(value), &((struct ex_config *)config)->n);
+    return tokens(value, &((struct ex_config *)config)->n);
 }
 
 static const char *set_context(void *config, const char *value) {
-    struct ex_config *c = config;
-    const char *why = cli_token_count(value, strlen(value), &c->context);
-
-    return why != NULL ? why : c->context > 0 ? NULL : "must be at least 1";
+    return tokens(value, &((struct ex_config *)config)->context);
 }
 
 /* Bytes; K, M, G and T stand for powers of 1,024. */
@@ -222,6 +225,24 @@ static int check_scan(const struct ex_config *c) {
     return 0;
 }
 
+/* The greatest value that the library takes. */
+static int check_limits(const struct ex_config *c) {
+    const struct {
+        const char *name;
+        uint64_t value, most;
+    } limits[] = {{"chunk", c->chunk, 65536},
+                  {"context", c->context, 1 << 24},
+                  {"kv-recent", c->kv_recent, 1 << 24},
+                  {"sessions", c->sessions, UINT32_MAX}};
+    size_t i;
+
+    for (i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (limits[i].value > limits[i].most)
+            return cli_usage(c->verb, "--%s must be at most %llu", limits[i].name,
+                             (unsigned long long)limits[i].most);
+    return 0;
+}
+
 /* What no single option can tell. */
 static int check(const struct ex_config *c) {
     size_t most = c->verb_bit == EX_PPL ? 2 : 1;
@@ -250,11 +271,10 @@ static int check(const struct ex_config *c) {
         return cli_usage(c->verb, "give one of --weights and --policy");
     if (cli_args_has(&c->args, "kv-recent") && c->kv == DSX_KV_FLOAT)
         return cli_usage(c->verb, "--kv-recent is for --kv int8 and int4");
-    if (c->chunk > 65536) return cli_usage(c->verb, "--chunk must be at most 65536");
     if (c->temperature <= 0 &&
         (c->top_k > 0 || cli_args_has(&c->args, "top-p") || cli_args_has(&c->args, "seed")))
         return cli_usage(c->verb, "--top-k, --top-p and --seed are for drawing tokens: give a --temperature");
-    return 0;
+    return check_limits(c);
 }
 
 int ex_parse(struct ex_config *c, int argc, char **argv) {

@@ -8,6 +8,7 @@
 struct score {
     struct ex_model m;
     struct ex_progress progress;
+    const char *name;      /* of the text */
     uint64_t window;       /* longest text of a session */
     struct cli_buf recent; /* ids of the session: uint32_t */
     uint64_t n_read, n_scored;
@@ -25,7 +26,7 @@ static int begin_window(struct score *s) {
     s->recent.n = keep * sizeof *ids;
     status = dsx_session_truncate(s->m.session, 0, &err);
     if (status == DSTOK_OK) status = dsx_session_feed(s->m.session, ids, keep, &err);
-    return status == DSTOK_OK ? 0 : ex_failed(s->m.path.p, status, &err);
+    return status == DSTOK_OK ? 0 : ex_failed_to_read(&s->m, s->name, status, &err);
 }
 
 /* n ids that fit into the session. */
@@ -35,9 +36,15 @@ static int score_part(struct score *s, const uint32_t *ids, size_t n) {
     dstok_status status = dsx_session_score(s->m.session, ids, n, logprobs, &err);
     size_t i;
 
-    if (status != DSTOK_OK) return ex_failed(s->m.path.p, status, &err);
+    if (status != DSTOK_OK) return ex_failed_to_read(&s->m, s->name, status, &err);
     for (i = 0; i < n; i++) {
         if (s->n_read + i == 0) continue; /* nothing stands before it */
+        if (isnan(logprobs[i])) {
+            cli_error(
+                "%s: the model gives no number (NaN) for token %llu: its weights are damaged, or too large",
+                s->m.path.p, (unsigned long long)(s->n_read + i));
+            return CLI_FAIL;
+        }
         s->nll -= logprobs[i];
         s->n_scored++;
     }
@@ -71,12 +78,16 @@ static int print(const struct ex_config *c, const struct score *s) {
     double ppl = exp(s->nll / (double)s->n_scored);
     int rc;
 
-    if (c->json)
-        cli_buf_printf(&out, "{\"tokens\":%llu,\"nll\":%.17g,\"ppl\":%.17g}\n",
-                       (unsigned long long)s->n_scored, s->nll, ppl);
-    else
+    if (c->json) {
+        cli_buf_printf(&out, "{\"tokens\":%llu,\"nll\":", (unsigned long long)s->n_scored);
+        ex_json_real(&out, s->nll);
+        cli_buf_text(&out, ",\"ppl\":");
+        ex_json_real(&out, ppl);
+        cli_buf_text(&out, "}\n");
+    } else {
         cli_buf_printf(&out, "perplexity  %.3f\ntokens      %llu\nnll         %.3f, %.4f a token\n", ppl,
                        (unsigned long long)s->n_scored, s->nll, s->nll / (double)s->n_scored);
+    }
     rc = cli_out_buf(&out);
     cli_buf_free(&out);
     return rc;
@@ -89,14 +100,14 @@ int ex_ppl(const struct ex_config *c) {
     size_t n = 0;
     int rc = ex_open(c, EX_NEED_VOCAB | EX_NEED_SESSION, &s.m);
 
+    s.name = ex_input_name(c->inputs[1]);
     s.window = c->context > 0 ? c->context : s.m.info.context;
     ex_progress_start(&s.progress, c);
     if (rc == 0 && s.window < 2) rc = cli_usage(c->verb, "--context must be at least 2");
     if (rc == 0) text = ex_text_open(&s.m, c->inputs[1], &rc);
     while (rc == 0 && (rc = ex_text_next(text, &ids, &n)) == 0 && n > 0) rc = score_all(&s, ids, n);
     if (rc == 0 && s.n_scored == 0) {
-        cli_error("%s: a text of at least two tokens is needed, for the first has nothing before it",
-                  c->inputs[1]);
+        cli_error("%s: a text of at least two tokens is needed, for the first has nothing before it", s.name);
         rc = CLI_FAIL;
     }
     if (rc == 0) ex_progress_tell(&s.progress, "read", s.n_read, 1);

@@ -42,6 +42,14 @@ int ex_adds_bos(const struct ex_model *m) {
     return m->config->bos == EX_BOS_ON || strcmp(info.format, "sentencepiece") == 0;
 }
 
+int ex_check_bos(const struct ex_model *m) {
+    dstok_info info = DSTOK_INFO_INIT;
+
+    (void)dstok_tokenizer_info(m->tok, &info);
+    if (m->config->bos != EX_BOS_ON || m->info.bos >= 0 || info.has_template) return 0;
+    return cli_usage(m->config->verb, "--bos on: the model has no start token");
+}
+
 static void add_id(struct cli_buf *ids, uint32_t id) {
     cli_buf_add(ids, &id, sizeof id);
 }
@@ -129,7 +137,7 @@ struct ex_text *ex_text_open(const struct ex_model *m, const char *path, int *rc
     t->err.offset = DSTOK_NO_OFFSET;
     (void)pthread_mutex_init(&t->lock, NULL);
     (void)pthread_cond_init(&t->moved, NULL);
-    t->name = strcmp(path, "-") == 0 ? "standard input" : path;
+    t->name = ex_input_name(path);
     t->source = cli_source_open(path, 0, &why);
     if (t->source != NULL) {
         *rc = start(m, t);
@@ -196,8 +204,8 @@ void ex_text_close(struct ex_text *t) {
 /* ---- lists of ids */
 
 static int bad_id(const char *path, size_t line, size_t number, const char *word, size_t n, const char *why) {
-    cli_error("%s:%zu: number %zu: \"%.*s\" %s", strcmp(path, "-") == 0 ? "standard input" : path, line,
-              number, (int)(n < 40 ? n : 40), word, why);
+    cli_error("%s:%zu: number %zu: \"%.*s\" %s", ex_input_name(path), line, number, (int)(n < 40 ? n : 40),
+              word, why);
     return CLI_FAIL;
 }
 
