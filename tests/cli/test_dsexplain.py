@@ -404,7 +404,7 @@ class Texts(Dsexplain):
         exact = self.json("ppl", "-", "--backend", "float64", stdin=self.TEXT)["nll"]
         seen = {exact}
         for way, far in ((["--weights", "f32"], 1e-3), (["--weights", "w8"], 1), (["--weights", "w4"], 9), (["--weights", "fp8"], 3),
-                         (["--weights", "fp8", "--group", "128"], 3), (["--kv", "int8", "--kv-recent", "64"], 5)):
+                         (["--weights", "fp8", "--group", "128"], 9), (["--kv", "int8", "--kv-recent", "64"], 5)):
             nll = self.json("ppl", "-", *way, stdin=self.TEXT * 3 if "--kv" in way else self.TEXT)["nll"]
             if "--kv" in way:
                 nll -= self.json("ppl", "-", stdin=self.TEXT * 3)["nll"] - exact
