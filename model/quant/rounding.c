@@ -38,15 +38,22 @@ static int8_t nearest(float x, float low, float high) {
     return (int8_t)(x < low ? low : x > high ? high : x);
 }
 
-static float greatest(const float *x, uint32_t n) {
-    float max = 0;
+/* The greatest |x|; NaN where there is NaN or infinity. */
+static float greatest_finite(const float *x, uint64_t n) {
+    uint32_t most = 0;
+    float max;
 
-    for (uint32_t i = 0; i < n; i++) max = fmaxf(max, fabsf(x[i]));
-    return max;
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t bits = bits_of(x[i]) & 0x7fffffff;
+
+        most = bits > most ? bits : most;
+    }
+    memcpy(&max, &most, sizeof max);
+    return isfinite(max) ? max : NAN;
 }
 
 void dsx__group_w8(const float *x, uint32_t n, int8_t *q, float *d, float *m) {
-    *d = scale_of(greatest(x, n) / 127);
+    *d = scale_of(greatest_finite(x, n) / 127);
     *m = 0;
     for (uint32_t i = 0; i < n; i++) q[i] = *d > 0 ? nearest(x[i] / *d, -127, 127) : 0;
 }
@@ -58,7 +65,7 @@ void dsx__group_w4(const float *x, uint32_t n, int8_t *q, float *d, float *m) {
         low = fminf(low, x[i]);
         high = fmaxf(high, x[i]);
     }
-    *d = scale_of((high - low) / 15);
+    *d = isnan(greatest_finite(x, n)) ? NAN : scale_of((high - low) / 15);
     zero = *d > 0 ? nearest(-low / *d, 0, 15) : 0;
     *m = -*d * zero;
     for (uint32_t i = 0; i < n; i++) q[i] = *d > 0 ? nearest(x[i] / *d + zero, 0, 15) : 0;
@@ -100,20 +107,6 @@ void dsx__hadamard(float *x, uint32_t n) {
 }
 
 /* ---- rows and weights of maps */
-
-/* The greatest |x|; NaN where there is NaN or infinity. */
-static float greatest_finite(const float *x, uint64_t n) {
-    uint32_t most = 0;
-    float max;
-
-    for (uint64_t i = 0; i < n; i++) {
-        uint32_t bits = bits_of(x[i]) & 0x7fffffff;
-
-        most = bits > most ? bits : most;
-    }
-    memcpy(&max, &most, sizeof max);
-    return isfinite(max) ? max : NAN;
-}
 
 /* Blocks of the greatest power of two that divides n. */
 static void turn(float *x, uint64_t n) {

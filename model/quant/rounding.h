@@ -11,9 +11,8 @@
 uint16_t dsx__to_half(float x);
 
 /* A group of n weights as small integers: element i is d * q[i] + m. The range that the integers cover
- * always includes 0, so
- * that no group, however far from 0, has a zero point out of range; d is an fp16 number, and never 0
- * unless all x are.
+ * always includes 0, so that no group, however far from 0, has a zero point out of range; d is an fp16
+ * number, and never 0 unless all x are; NaN where one is NaN or infinite.
  *  w8  q in [-127, 127], m = 0
  *  w4  q in [0, 15], m = -d * zero with zero in [0, 15]: 0 is hit exactly */
 void dsx__group_w8(const float *x, uint32_t n, int8_t *q, float *d, float *m);

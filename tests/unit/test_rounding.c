@@ -96,6 +96,20 @@ static void groups(void) {
     }
 }
 
+/* A weight that is no number leaves none in its group: nothing hides that a file is damaged. */
+static void no_numbers(void) {
+    static const float bad[] = {NAN, -NAN, INFINITY, -INFINITY};
+    group_of *const all[] = {dsx__group_w8, dsx__group_w4};
+
+    for (size_t i = 0; i < 8; i++) {
+        float x[5] = {1, -2, bad[i / 2], 0, 3}, d = 0, m = 0;
+        int8_t q[5];
+
+        all[i % 2](x, 5, q, &d, &m);
+        for (size_t k = 0; k < 5; k++) CHECK(isnan(d * (float)q[k] + m));
+    }
+}
+
 /* Smaller groups are never worse, over many weights with outliers. */
 static void smaller_groups_are_better(void) {
     float x[4096];
@@ -157,6 +171,7 @@ int main(void) {
     fp8();
     half();
     groups();
+    no_numbers();
     smaller_groups_are_better();
     int8_rows();
     hadamard();
