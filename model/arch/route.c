@@ -18,13 +18,18 @@ static void sigmoid(double *x, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) x[i] = 1 / (1 + exp(-x[i]));
 }
 
-/* Index of the greatest; it is then put out of the way. NaN is never chosen before a number. */
+/* What is no number is as bad as can be, but can be chosen: NaN stands for those that were. */
+static double score(double x) {
+    return isnan(x) ? -INFINITY : x;
+}
+
+/* Index of the greatest that was not taken; of equal ones the first. There is one. */
 static uint32_t take_best(double *x, uint32_t n) {
     uint32_t best = 0;
 
     for (uint32_t i = 1; i < n; i++)
-        if (x[i] > x[best] || isnan(x[best])) best = i;
-    x[best] = -INFINITY;
+        if (x[i] > x[best] || (isnan(x[best]) && !isnan(x[i]))) best = i;
+    x[best] = NAN;
     return best;
 }
 
@@ -48,8 +53,8 @@ static void keep_groups(const dsx__moe *m, double *choice, double *groups) {
     uint32_t size = m->n_experts / m->n_groups;
 
     for (uint32_t g = 0; g < m->n_groups; g++)
-        groups[g] = group_score(choice + g * size, size, m->group_top2);
-    for (uint32_t k = 0; k < m->n_groups_used; k++) groups[take_best(groups, m->n_groups)] = NAN;
+        groups[g] = score(group_score(choice + g * size, size, m->group_top2));
+    for (uint32_t k = 0; k < m->n_groups_used; k++) take_best(groups, m->n_groups);
     for (uint32_t g = 0; g < m->n_groups; g++)
         if (!isnan(groups[g]))
             for (uint32_t i = 0; i < size; i++) choice[g * size + i] = -INFINITY;
@@ -63,7 +68,7 @@ void dsx__route(const dsx__moe *m, double *logits, const double *bias, double *s
         softmax(logits, m->n_experts);
     else
         sigmoid(logits, m->n_experts);
-    for (uint32_t i = 0; i < m->n_experts; i++) choice[i] = logits[i] + (bias != NULL ? bias[i] : 0);
+    for (uint32_t i = 0; i < m->n_experts; i++) choice[i] = score(logits[i] + (bias != NULL ? bias[i] : 0));
     if (m->n_groups > 1) keep_groups(m, choice, scratch + m->n_experts);
     for (uint32_t k = 0; k < m->n_used; k++) {
         experts[k] = take_best(choice, m->n_experts);

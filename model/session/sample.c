@@ -3,7 +3,8 @@
 #include <dsx/sample.h>
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdbool.h>
+#include <string.h>
 
 static double uniform(uint64_t *state) { /* [0, 1) */
     uint64_t z = *state += 0x9E3779B97F4A7C15u;
@@ -21,37 +22,82 @@ static uint32_t greatest(const double *x, size_t n) {
     return (uint32_t)best;
 }
 
-static int downwards(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
+/* What is enough: so many tokens, or so much probability together. */
+typedef struct enough {
+    size_t most;
+    double mass;
+} enough;
 
-    return (x < y) - (x > y);
+static bool is_enough(enough e, size_t n, double sum) {
+    return n >= e.most || sum >= e.mass;
 }
 
-/* What a probability must have at least to be among the k likeliest, and among those that reach p together. */
-static double least_wanted(const dsx_sampler *s, const double *p, size_t n, double total) {
-    double *sorted = malloc(n * sizeof *sorted), sum = 0;
-    size_t keep = s->top_k > 0 && s->top_k < n ? s->top_k : n;
+static bool reaches(enough e, const double *p, size_t n, double least) {
+    size_t count = 0;
+    double sum = 0;
 
-    if (sorted == NULL) return 0;
-    for (size_t i = 0; i < n; i++) sorted[i] = p[i];
-    qsort(sorted, n, sizeof *sorted, downwards);
-    if (s->top_p > 0 && s->top_p < 1)
-        for (size_t i = 0; i < keep; i++)
-            if ((sum += sorted[i]) >= s->top_p * total) keep = i + 1;
-    sum = sorted[keep - 1];
-    free(sorted);
-    return sum;
+    for (size_t i = 0; i < n; i++)
+        if (p[i] >= least) {
+            count++;
+            sum += p[i];
+        }
+    return is_enough(e, count, sum);
+}
+
+/* The greatest number such that the probabilities from it on are enough. Their bits have their order: each
+ * step finds one bit more. */
+static double least_wanted(enough e, const double *p, size_t n) {
+    uint64_t low = 0, high = 0x3FF0000000000000u; /* 0 and 1 */
+    double least = 0;
+
+    while (low < high) {
+        uint64_t middle = low + (high - low + 1) / 2;
+
+        memcpy(&least, &middle, sizeof least);
+        if (reaches(e, p, n, least))
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    memcpy(&least, &low, sizeof least);
+    return least;
+}
+
+/* Only the likeliest stay above 0; of equal ones the lower ids. */
+static void cut(enough e, double *p, size_t n) {
+    double least = least_wanted(e, p, n), sum = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (p[i] > least) {
+            count++;
+            sum += p[i];
+        }
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] > least) continue;
+        if (p[i] < least || is_enough(e, count, sum)) {
+            p[i] = 0;
+        } else {
+            count++;
+            sum += p[i];
+        }
+    }
 }
 
 uint32_t dsx_sample(dsx_sampler *s, double *x, size_t n) {
     uint32_t best = greatest(x, n);
-    double max = x[best], total = 0, least = 0, at;
+    bool has_p = s->top_p > 0 && s->top_p<1, has_k = s->top_k> 0 && s->top_k < n;
+    double max = x[best], total = 0, at;
 
     if (!(s->temperature > 0) || isnan(max) || isinf(max)) return best;
-    for (size_t i = 0; i < n; i++) total += x[i] = isnan(x[i]) ? 0 : exp((x[i] - max) / s->temperature);
-    if (s->top_k > 0 || (s->top_p > 0 && s->top_p < 1)) least = least_wanted(s, x, n, total);
+    for (size_t i = 0; i < n; i++) {
+        x[i] = exp((x[i] - max) / s->temperature);
+        if (isnan(x[i])) x[i] = 0;
+        total += x[i];
+    }
+    if (has_p || has_k) cut((enough){has_k ? s->top_k : n, has_p ? s->top_p * total : INFINITY}, x, n);
     total = 0;
-    for (size_t i = 0; i < n; i++) total += x[i] = x[i] >= least ? x[i] : 0;
+    for (size_t i = 0; i < n; i++) total += x[i];
     at = uniform(&s->state) * total;
     for (size_t i = 0; i < n; i++)
         if (x[i] > 0 && (at -= x[i]) < 0) return (uint32_t)i;

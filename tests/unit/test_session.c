@@ -312,6 +312,37 @@ static void sampling(void) {
     CHECK(seen[3] == 0 && seen[0] > 60 && seen[0] < 250 && seen[4] > 0 && seen[1] > 700);
 }
 
+/* The tokens that may be drawn are those that sorting would keep: the likeliest, of equal ones the lower ids. */
+static void likeliest(void) {
+    enum { MANY = 40 };
+    t_rng rng = {5};
+
+    for (int i = 0; i < 3000; i++) {
+        uint32_t k = t_below(&rng, MANY + 3), kinds = 1 + t_below(&rng, 12);
+        double p = (double)t_below(&rng, 5) / 4, x[MANY], y[MANY], total = 0, sum = 0;
+        dsx_sampler s = {1, k, p, (uint64_t)i};
+        bool kept[MANY] = {false};
+        uint32_t n = 0, id;
+
+        for (int j = 0; j < MANY; j++)
+            x[j] = t_below(&rng, 9) == 0 ? -INFINITY : (double)t_below(&rng, kinds);
+        memcpy(y, x, sizeof x);
+        id = dsx_sample(&s, y, MANY);
+        for (int j = 0; j < MANY; j++) total += exp(x[j] - (kinds - 1));
+        for (bool goes_on = true; goes_on && n < MANY; n++) {
+            int best = -1;
+
+            for (int j = 0; j < MANY; j++)
+                if (!kept[j] && (best < 0 || x[j] > x[best])) best = j;
+            kept[best] = true;
+            sum += exp(x[best] - (kinds - 1));
+            goes_on = n + 1 != k && !(p > 0 && p < 1 && sum >= p * total);
+        }
+        CHECK(kept[id] && x[id] > -INFINITY);
+        for (int j = 0; j < MANY; j++) CHECK((y[j] > 0) == (kept[j] && x[j] > -INFINITY));
+    }
+}
+
 /* Weights of few bits: both backends round them alike, W8 less than FP8, and that less than W4. */
 static void few_bits_of_weights(void) {
     const dsx_backend *backends[2] = {dsx_backend_float64(), dsx_backend_cpu()};
@@ -423,6 +454,7 @@ int main(void) {
     few_bits_of_weights();
     fixed_limits();
     sampling();
+    likeliest();
     (void)remove(path);
     (void)remove(folder);
     return t_end();
