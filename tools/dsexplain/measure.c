@@ -90,7 +90,9 @@ static int read_with(struct scan_text *t, const dsx_model *model, int is_own, st
     dsx_session_free(session);
     (void)dsx_model_describe(model, &info);
     *out = (struct scan_result){r.kl / (double)t->n, r.kl_most, r.nll / (double)r.n_nll, info.weight_bytes};
-    if (rc == 0) ex_progress_runs(&t->progress, ++t->n_done, t->n_runs);
+    if (++t->n_done > t->n_runs && t->n_runs > 0)
+        t->n_runs = t->n_done; /* for a policy it is not known before */
+    if (rc == 0) ex_progress_runs(&t->progress, t->n_done, t->n_runs);
     return rc;
 }
 

@@ -57,7 +57,7 @@ void ex_progress_runs(struct ex_progress *p, uint64_t n, uint64_t of) {
     int kind = kind_of(p->config);
     double t = now();
 
-    if (kind == EX_PROGRESS_OFF || (n < of && t - p->last < 1)) return;
+    if (kind == EX_PROGRESS_OFF || of == 0 || (n < of && t - p->last < 1)) return;
     p->last = t;
     if (kind == EX_PROGRESS_JSON)
         (void)fprintf(stderr, "{\"what\":\"measured\",\"runs\":%llu,\"of\":%llu,\"seconds\":%.3f}\n",
