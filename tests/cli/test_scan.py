@@ -125,11 +125,16 @@ class Scan(test_dsexplain.Dsexplain):
         self.assertEqual(ppl, self.json("ppl", self.text))
 
     def test_policy_for_bytes(self):
+        """Units in their order, each that there is room for and that saves something."""
         scan = self.scan("--ops", "--from", "w8")
-        most = scan["rounded"]["weight_bytes"] + scan["units"][0]["cost_bytes"]
-        answer, file = self.made("--ops", "--from", "w8", "--bytes", int(most))
-        self.assertLessEqual(answer["policy"]["result"]["weight_bytes"], most)
-        self.assertIn(answer["policy"]["restored"], range(1, 8))
+        room, kept = int(0.45 * sum(unit["cost_bytes"] for unit in scan["units"])), set()
+        answer, file = self.made("--ops", "--from", "w8", "--bytes", scan["rounded"]["weight_bytes"] + room)
+        for unit in scan["units"]:
+            if unit["cost_bytes"] <= room and unit["score"] > 0:
+                kept.add((unit["layer"], unit["maps"]))
+                room -= unit["cost_bytes"]
+        self.assertEqual(kept, {(layer, op) for layer, maps in enumerate(file["layers"]) for op in OPS if maps[op]["weights"] == "w8"})
+        self.assertEqual((answer["policy"]["restored"], answer["policy"]["of"]), (len(kept), 8))
         self.assertEqual({maps[op]["weights"] for maps in file["layers"] for op in OPS}, {"w8", "w4"})
 
     def test_targets_that_cannot_be_met(self):
