@@ -17,8 +17,9 @@ typedef struct dsx__real dsx__real;     /* an element, opaque */
 typedef struct dsx__matrix dsx__matrix; /* a weight that was loaded, opaque */
 
 typedef struct dsx__backend_options {
-    size_t n_threads; /* 0: all CPUs the process may use */
-    int simd;         /* DSX_SIMD_*, a cap */
+    size_t n_threads;      /* 0: all CPUs the process may use */
+    int simd;              /* DSX_SIMD_*, a cap */
+    uint64_t weight_bytes; /* of all that will be loaded; 0: not known */
 } dsx__backend_options;
 
 /* Keys and values of a session: pages of DSX__PAGE tokens, all layers in one page. For layer l a page has,

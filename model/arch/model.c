@@ -192,13 +192,12 @@ static dstok_status load_all(dsx_model *m, const dsx_model_options *o, const dsx
 }
 
 /* Nothing is loaded when it cannot fit. What is left of max_bytes is for pages. */
-static dstok_status check_budget(dsx_model *m, const dsx__parts *parts, const dsx_model_options *o,
+static dstok_status check_budget(const dsx_model *m, const dsx_model_options *o, uint64_t weights,
                                  uint64_t *left, dstok_error *err) {
-    uint64_t page = dsx__kv_page_reals(&m->kv) * m->ops->real_bytes, weights, n;
+    uint64_t page = dsx__kv_page_reals(&m->kv) * m->ops->real_bytes;
 
     *left = UINT64_MAX;
     if (o->max_bytes == 0) return DSTOK_OK;
-    weights = dsx__plan_weights(&m->config, parts, o, &n);
     if (weights > o->max_bytes || o->max_bytes - weights < page)
         return dsx__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET,
                          "weights and one page of keys and values need %llu bytes, %llu are allowed",
@@ -208,13 +207,14 @@ static dstok_status check_budget(dsx_model *m, const dsx__parts *parts, const ds
 }
 
 static dstok_status open_parts(dsx_model *m, const dsx_model_options *o, dstok_error *err) {
-    dsx__backend_options options = {o->n_threads, o->simd};
+    dsx__backend_options options = {o->n_threads, o->simd, 0};
     dsx__parts parts = {0};
-    uint64_t left = 0;
+    uint64_t left = 0, n;
     dstok_status status = dsx__policy_fits(o, m->config.n_layers, err);
 
     if (status == DSTOK_OK) status = dsx__parts_find(&m->archive, &parts, err);
-    if (status == DSTOK_OK) status = check_budget(m, &parts, o, &left, err);
+    if (status == DSTOK_OK) options.weight_bytes = dsx__plan_weights(&m->config, &parts, o, &n);
+    if (status == DSTOK_OK) status = check_budget(m, o, options.weight_bytes, &left, err);
     if (status == DSTOK_OK) status = m->ops->open(&options, &m->be, err);
     if (status == DSTOK_OK) status = load_all(m, o, &parts, err);
     if (status == DSTOK_OK) status = dsx__pool_new(m, left, &m->pool);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The float backend: its table, memory, and what goes row by row. */
+#define _GNU_SOURCE /* madvise */
 #include "cpu/cpu.h"
 
 #include "base.h"
@@ -10,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -23,6 +25,33 @@ void *dsx__aligned(size_t n_bytes) {
     void *p = n >= n_bytes ? aligned_alloc(64, n > 0 ? n : 64) : NULL;
 
     return p != NULL ? memset(p, 0, n) : NULL;
+}
+
+/* Weights lie in one piece where that is worth it, which the system may map by its large pages: every token
+ * reads them all. */
+#define LARGE_PAGE   ((size_t)2 << 20)
+#define WORTH_A_ROOM (4 * LARGE_PAGE)
+static void reserve(dsx__cpu *cpu, uint64_t n_bytes) {
+    if (n_bytes < WORTH_A_ROOM || n_bytes > SIZE_MAX / 2) return;
+    cpu->room_bytes = ((size_t)n_bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+    cpu->room = aligned_alloc(LARGE_PAGE, cpu->room_bytes);
+    if (cpu->room == NULL)
+        cpu->room_bytes = 0;
+    else
+        (void)madvise(cpu->room, cpu->room_bytes, MADV_HUGEPAGE);
+}
+
+void *dsx__weights_take(dsx__cpu *cpu, size_t n_bytes) {
+    size_t n = (n_bytes + 63) / 64 * 64;
+    uint8_t *p = cpu->room + cpu->room_used;
+
+    if (n < n_bytes || n > cpu->room_bytes - cpu->room_used) return dsx__aligned(n_bytes);
+    cpu->room_used += n;
+    return memset(p, 0, n);
+}
+
+void dsx__weights_give(const dsx__cpu *cpu, void *p) {
+    if ((uintptr_t)p - (uintptr_t)cpu->room >= cpu->room_bytes) free(p);
 }
 
 dsx__scratch *dsx__scratch_take(dsx__cpu *cpu, size_t n_bytes) {
@@ -63,6 +92,7 @@ static void cpu_close(void *be) {
     if (cpu == NULL) return;
     dsx__workers_free(cpu->workers);
     free(atomic_load(&cpu->spare));
+    free(cpu->room);
     free(cpu);
 }
 
@@ -76,6 +106,7 @@ static dstok_status cpu_open(const dsx__backend_options *options, void **be, dst
         cpu_close(cpu);
         return dsx__no_memory(err);
     }
+    reserve(cpu, options->weight_bytes);
     *be = cpu;
     return DSTOK_OK;
 }

@@ -121,12 +121,18 @@ typedef struct dsx__cpu {
     dsx__workers *workers;
     const dsx__kernels *k;
     _Atomic(dsx__scratch *) spare;
+    uint8_t *room; /* of weights, or NULL */
+    size_t room_bytes, room_used;
 } dsx__cpu;
 
 /* Memory for one call; NULL when there is none. */
 dsx__scratch *dsx__scratch_take(dsx__cpu *cpu, size_t n_bytes);
 void dsx__scratch_give(dsx__cpu *cpu, dsx__scratch *s);
 void *dsx__aligned(size_t n_bytes); /* to 64 bytes, zeroed, for free(); NULL: out of memory */
+
+/* Memory of weights, zeroed; NULL when there is none. */
+void *dsx__weights_take(dsx__cpu *cpu, size_t n_bytes);
+void dsx__weights_give(const dsx__cpu *cpu, void *p);
 
 /* ---- the operations */
 

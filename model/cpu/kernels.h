@@ -155,40 +155,29 @@ INLINE void load_scales(dsx__scales kind, const uint8_t *p, size_t v, V *d, V *m
         *m = kind == DSX__SCALE_HALF_8 ? v_mul(*d, v_set(-8.0f)) : v_set(0.0f);
 }
 
-/* Weights of 16 columns and 16 outputs, given to USE(k, w) for k = 0 .. 15. p: the outputs' first column. */
-#define FOR_EACH_WEIGHT(form, p, d, m, USE)                                                                  \
-    do {                                                                                                     \
-        if ((form) == DSX__PACK_4) {                                                                         \
-            I lo_ = i_load(p), hi_ = i_load((p) + DSX__PANEL);                                               \
-            _Pragma("GCC unroll 8") for (int k_ = 0; k_ < 8; k_++)                                           \
-                USE(k_, v_fma(d, i_nibble(lo_, k_ % 4 * 8 + k_ / 4 * 4), m));                                \
-            _Pragma("GCC unroll 8") for (int k_ = 0; k_ < 8; k_++)                                           \
-                USE(k_ + 8, v_fma(d, i_nibble(hi_, k_ % 4 * 8 + k_ / 4 * 4), m));                            \
-        } else {                                                                                             \
-            for (int q_ = 0; q_ < 4; q_++) {                                                                 \
-                I x_ = i_load((p) + (size_t)q_ * DSX__PANEL);                                                \
-                _Pragma("GCC unroll 4") for (int k_ = 0; k_ < 4; k_++)                                       \
-                    USE(q_ * 4 + k_,                                                                         \
-                        v_fma(d, (form) == DSX__PACK_8 ? i_byte(x_, k_ * 8) : i_fp8(x_, k_ * 8), m));        \
-            }                                                                                                \
-        }                                                                                                    \
-    } while (0)
+/* Column k of 16 of 16 outputs. p: the outputs' first column; form and k are constants where this is called. */
+INLINE V weight(const dsx__form form, const uint32_t *p, const size_t k, V d, V m) {
+    I x = i_load(p + k / (form == DSX__PACK_4 ? 8 : 4) * DSX__PANEL);
+    int at = (int)(k % 4 * 8);
 
-static TARGET void unpack_groups(const dsx__matrix *m, size_t panel, size_t from, size_t n, float *w) {
+    if (form == DSX__PACK_4) return v_fma(d, i_nibble(x, at + (int)(k / 4 % 2 * 4)), m);
+    return v_fma(d, form == DSX__PACK_8 ? i_byte(x, at) : i_fp8(x, at), m);
+}
+
+INLINE void unpack_groups(const dsx__form form, const dsx__matrix *m, size_t panel, size_t from, size_t n,
+                          float *w) {
     const uint32_t *q = (const uint32_t *)(const void *)(m->packed + panel * m->panel_bytes);
     const uint8_t *scales = m->all_scales + panel * m->n_groups * m->scale_bytes;
-    size_t per_word = m->form == DSX__PACK_4 ? 8 : 4;
 
     for (size_t k = from; k < from + n; k += 16)
         for (size_t v = 0; v < 2; v++) {
-            const uint32_t *p = q + k / per_word * DSX__PANEL + 16 * v;
+            const uint32_t *p = q + k / (form == DSX__PACK_4 ? 8 : 4) * DSX__PANEL + 16 * v;
             float *to = w + (k - from) * DSX__PANEL + 16 * v;
             V d, min;
 
             load_scales(m->scales, scales + k / m->group * m->scale_bytes, v, &d, &min);
-#define PUT(k, weight) v_store(to + (size_t)(k)*DSX__PANEL, weight)
-            FOR_EACH_WEIGHT(m->form, p, d, min, PUT);
-#undef PUT
+#pragma GCC unroll 16
+            for (size_t i = 0; i < 16; i++) v_store(to + i * DSX__PANEL, weight(form, p, i, d, min));
         }
 }
 
@@ -205,8 +194,14 @@ static TARGET void unpack(const dsx__matrix *m, size_t panel, size_t from, size_
     case DSX__PACK_BF16:
         for (size_t i = 0; i < n * DSX__PANEL; i += 16) v_store(w + i, v_bfloat(h + from * DSX__PANEL + i));
         break;
-    default:
-        unpack_groups(m, panel, from, n, w);
+    case DSX__PACK_4:
+        unpack_groups(DSX__PACK_4, m, panel, from, n, w);
+        break;
+    case DSX__PACK_8:
+        unpack_groups(DSX__PACK_8, m, panel, from, n, w);
+        break;
+    case DSX__PACK_FP8:
+        unpack_groups(DSX__PACK_FP8, m, panel, from, n, w);
         break;
     }
 }
@@ -214,7 +209,7 @@ static TARGET void unpack(const dsx__matrix *m, size_t panel, size_t from, size_
 /* ---- one row */
 
 /* Weights come from far: they are asked for AHEAD bytes before their turn, also across the ends of panels. */
-#define AHEAD 2048u
+#define AHEAD 4096u
 INLINE void fetch(const void *p, size_t n) {
     for (size_t i = 0; i < n; i += 64) __builtin_prefetch((const char *)p + AHEAD + i, 0, 3);
 }
@@ -242,20 +237,26 @@ INLINE void row_groups(const dsx__form form, const dsx__matrix *m, size_t panel,
     const uint8_t *scales = m->all_scales + panel * m->n_groups * m->scale_bytes;
     size_t step = (form == DSX__PACK_4 ? 2 : 4) * DSX__PANEL; /* words of 16 columns */
 
-    for (size_t k = 0; k < m->columns; k += 16, q += step) {
-        const uint8_t *of_group = scales + k / m->group * m->scale_bytes;
-        V d[2], min[2];
+    size_t left = 0; /* columns that the scales are for */
+    V d[2] = {v_set(0.0f), v_set(0.0f)}, min[2] = {d[0], d[0]};
 
+    for (size_t k = 0; k < m->columns; k += 16, q += step, left -= 16) {
         fetch(q, 4 * step);
-        fetch(of_group, m->scale_bytes);
-        load_scales(m->scales, of_group, 0, &d[0], &min[0]);
-        load_scales(m->scales, of_group, 1, &d[1], &min[1]);
-#define ADD0(i, w) sum[0] = v_fma(v_set(x[k + (size_t)(i)]), w, sum[0])
-#define ADD1(i, w) sum[1] = v_fma(v_set(x[k + (size_t)(i)]), w, sum[1])
-        FOR_EACH_WEIGHT(form, q, d[0], min[0], ADD0);
-        FOR_EACH_WEIGHT(form, q + 16, d[1], min[1], ADD1);
-#undef ADD0
-#undef ADD1
+        if (left == 0) {
+            fetch(scales, m->scale_bytes);
+            load_scales(m->scales, scales, 0, &d[0], &min[0]);
+            load_scales(m->scales, scales, 1, &d[1], &min[1]);
+            scales += m->scale_bytes;
+            left = m->group;
+        }
+#pragma GCC unroll 16
+        for (size_t i = 0; i < 16; i++) {
+            V a = v_set(x[k + i]);
+
+#pragma GCC unroll 2
+            for (size_t v = 0; v < 2; v++)
+                sum[v] = v_fma(a, weight(form, q + 16 * v, i, d[v], min[v]), sum[v]);
+        }
     }
 }
 

@@ -232,10 +232,10 @@ static void lay_out(dsx__matrix *m, const dsx__part *part, const dsx_format *for
     m->n_groups = (size_t)((m->columns + m->group - 1) / m->group);
 }
 
-static bool take_memory(dsx__matrix *m) {
-    m->packed = dsx__aligned(m->n_panels * m->panel_bytes);
-    m->all_scales = dsx__aligned(m->n_panels * m->n_groups * m->scale_bytes);
-    m->vector = dsx__aligned(m->vector_bytes);
+static bool take_memory(dsx__cpu *cpu, dsx__matrix *m) {
+    m->packed = dsx__weights_take(cpu, m->n_panels * m->panel_bytes);
+    m->all_scales = dsx__weights_take(cpu, m->n_panels * m->n_groups * m->scale_bytes);
+    m->vector = dsx__weights_take(cpu, m->vector_bytes);
     return m->packed != NULL && m->all_scales != NULL && m->vector != NULL;
 }
 
@@ -252,7 +252,7 @@ dstok_status dsx__cpu_load(void *be, const dsx__part *part, const dsx_format *fo
     }
     if (m == NULL) return dsx__no_memory(err);
     lay_out(m, part, format);
-    if (take_memory(m)) {
+    if (take_memory(cpu, m)) {
         if (m->vector_bytes > 0) dsx__part_read(part, 0, 0, m->columns, m->vector);
         if (m->is_rounded)
             dsx__workers_run(cpu->workers, (size_t)((m->rows + DSX__SQUARE - 1) / DSX__SQUARE), pack_rounded,
@@ -271,11 +271,10 @@ dstok_status dsx__cpu_load(void *be, const dsx__part *part, const dsx_format *fo
 }
 
 void dsx__cpu_unload(void *be, dsx__matrix *m) {
-    (void)be;
     if (m == NULL) return;
-    free(m->packed);
-    free(m->all_scales);
-    free(m->vector);
+    dsx__weights_give(be, m->packed);
+    dsx__weights_give(be, m->all_scales);
+    dsx__weights_give(be, m->vector);
     free(m);
 }
 
