@@ -43,11 +43,11 @@ static void reserve(dsx__cpu *cpu, uint64_t n_bytes) {
 
 void *dsx__weights_take(dsx__cpu *cpu, size_t n_bytes) {
     size_t n = (n_bytes + 63) / 64 * 64;
-    uint8_t *p = cpu->room + cpu->room_used;
 
-    if (n < n_bytes || n > cpu->room_bytes - cpu->room_used) return dsx__aligned(n_bytes);
+    if (cpu->room == NULL || n < n_bytes || n > cpu->room_bytes - cpu->room_used)
+        return dsx__aligned(n_bytes);
     cpu->room_used += n;
-    return memset(p, 0, n);
+    return memset(cpu->room + (cpu->room_used - n), 0, n);
 }
 
 void dsx__weights_give(const dsx__cpu *cpu, void *p) {
