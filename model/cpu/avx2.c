@@ -12,6 +12,9 @@
 #define TARGET       __attribute__((target("avx2,fma,f16c")))
 #define TILE_ROWS    6
 #define TILE_VECTORS 1
+#define DOT_TARGET   TARGET
+#define DOT_ROWS     4
+#define DOT_BIAS     0
 #define ONE          static inline __attribute__((always_inline)) TARGET
 
 typedef struct V {
@@ -119,6 +122,43 @@ ONE __m256i widen8(const uint8_t *p) {
 }
 ONE I i_widen(const uint8_t *p) {
     return (I){widen8(p), widen8(p + 8)};
+}
+
+#define BOTH_INTS(call) ((I){call(x.a, y.a), call(x.b, y.b)})
+
+ONE I i_set(uint32_t x) {
+    return (I){_mm256_set1_epi32((int)x), _mm256_set1_epi32((int)x)};
+}
+ONE I i_zero(void) {
+    return i_set(0);
+}
+ONE I i_sub(I x, I y) {
+    return BOTH_INTS(_mm256_sub_epi32);
+}
+ONE V i_float(I x) {
+    return (V){_mm256_cvtepi32_ps(x.a), _mm256_cvtepi32_ps(x.b)};
+}
+ONE I i_low(I x) {
+    I y = i_set(0x0f0f0f0f);
+
+    return BOTH_INTS(_mm256_and_si256);
+}
+ONE I i_high(I x) {
+    return i_low((I){_mm256_srli_epi32(x.a, 4), _mm256_srli_epi32(x.b, 4)});
+}
+/* Products of two bytes, added as int16: at most 2 * 128 * 127, which fits. */
+ONE __m256i dot4(__m256i sum, __m256i w, __m256i x) {
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(w, x), _mm256_set1_epi16(1)));
+}
+ONE I i_dot4(I sum, I w, I x) {
+    return (I){dot4(sum.a, w.a, x.a), dot4(sum.b, w.b, x.b)};
+}
+/* w as its magnitude, at most 128 and so unsigned; x takes its sign. */
+ONE __m256i dot8(__m256i sum, __m256i w, __m256i x) {
+    return dot4(sum, _mm256_abs_epi8(w), _mm256_sign_epi8(x, w));
+}
+ONE I i_dot8(I sum, I w, I x) {
+    return (I){dot8(sum.a, w.a, x.a), dot8(sum.b, w.b, x.b)};
 }
 
 #include "cpu/kernels.h"

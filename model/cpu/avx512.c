@@ -12,6 +12,9 @@
 #define TARGET       __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma")))
 #define TILE_ROWS    12
 #define TILE_VECTORS 2
+#define DOT_TARGET   __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma,avx512vnni")))
+#define DOT_ROWS     12
+#define DOT_BIAS     128
 #define ONE          static inline __attribute__((always_inline)) TARGET
 
 typedef __m512 V;
@@ -86,6 +89,32 @@ ONE V i_fp8(I x, int at) {
 }
 ONE I i_widen(const uint8_t *p) {
     return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+
+ONE I i_set(uint32_t x) {
+    return _mm512_set1_epi32((int)x);
+}
+ONE I i_zero(void) {
+    return _mm512_setzero_si512();
+}
+ONE I i_sub(I x, I y) {
+    return _mm512_sub_epi32(x, y);
+}
+ONE V i_float(I x) {
+    return _mm512_cvtepi32_ps(x);
+}
+ONE I i_low(I x) {
+    return _mm512_and_si512(x, i_set(0x0f0f0f0f));
+}
+ONE I i_high(I x) {
+    return i_low(_mm512_srli_epi32(x, 4));
+}
+static inline __attribute__((always_inline)) DOT_TARGET I i_dot4(I sum, I w, I x) {
+    return _mm512_dpbusd_epi32(sum, w, x);
+}
+/* w + 128 is unsigned. */
+static inline __attribute__((always_inline)) DOT_TARGET I i_dot8(I sum, I w, I x) {
+    return _mm512_dpbusd_epi32(sum, _mm512_xor_si512(w, i_set(0x80808080)), x);
 }
 
 #include "cpu/kernels.h"

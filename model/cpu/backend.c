@@ -101,6 +101,11 @@ static dstok_status cpu_open(const dsx__backend_options *options, void **be, dst
 
     if (cpu == NULL) return dsx__no_memory(err);
     cpu->k = choose_kernels(options->simd);
+    cpu->dot = cpu->k->dot;
+#if defined(__x86_64__)
+    if (cpu->k == &dsx__kernels_avx512 && !__builtin_cpu_supports("avx512vnni"))
+        cpu->dot = dsx__kernels_avx2.dot;
+#endif
     cpu->workers = dsx__workers_new(options->n_threads);
     if (cpu->workers == NULL) {
         cpu_close(cpu);

@@ -38,7 +38,7 @@ struct dsx__matrix {
     float *vector;       /* a norm's or bias' numbers */
     /* of a map, from here on */
     dsx_format format;
-    bool is_rounded; /* or turned, when it was loaded */
+    bool is_rounded; /* when it was loaded */
     dsx__form form;
     dsx__scales scales;
     uint32_t group;     /* columns that share scales, a multiple of 16 */
@@ -59,6 +59,14 @@ typedef struct dsx__lanes {
     float slope[DSX__LANES], base[DSX__LANES]; /* score of key j += slope * (base + j) */
 } dsx__lanes;
 
+/* Rows rounded to int8: at most DSX__ROWS. Columns are filled up with zeros to a multiple of 32. */
+typedef struct dsx__int_rows {
+    size_t n;
+    const uint32_t *q;   /* [column / 4][n]: byte i is column i */
+    const int32_t *sums; /* [group of the matrix][n]: of q */
+    const float *scales; /* [n] */
+} dsx__int_rows;
+
 typedef struct dsx__kernels {
     const char *name;
     /* c[r][j] = (start ? 0 : c[r][j]) + x[k * step + r] * w[k * stride + j], for r < rows, j < n, k = 0 ..
@@ -70,6 +78,9 @@ typedef struct dsx__kernels {
     void (*unpack)(const dsx__matrix *m, size_t panel, size_t from, size_t n, float *w);
     /* one row with a panel, all columns */
     void (*row)(const dsx__matrix *m, size_t panel, const float *x, float *out);
+    /* a block of rows of int8 with a panel of integers: out[r][j] = scales[r] * sum over groups, one after the other, of
+     * fma(d, sum of q * weight, .), then fma(m, sum of q, .), with sums of integers */
+    void (*dot)(const dsx__matrix *m, size_t panel, const dsx__int_rows *x, float *out);
     float (*sum_squares)(const float *x, size_t n);
     void (*scale)(const float *x, size_t n, float by, const float *w, float *out); /* out = x * by * w */
     void (*silu)(float *gate, const float *up, size_t n); /* gate = silu(gate) * up */
@@ -120,6 +131,7 @@ typedef struct dsx__scratch { /* memory of a call that was kept for the next */
 typedef struct dsx__cpu {
     dsx__workers *workers;
     const dsx__kernels *k;
+    void (*dot)(const dsx__matrix *m, size_t panel, const dsx__int_rows *x, float *out);
     _Atomic(dsx__scratch *) spare;
     uint8_t *room; /* of weights, or NULL */
     size_t room_bytes, room_used;
@@ -133,6 +145,25 @@ void *dsx__aligned(size_t n_bytes); /* to 64 bytes, zeroed, for free(); NULL: ou
 /* Memory of weights, zeroed; NULL when there is none. */
 void *dsx__weights_take(dsx__cpu *cpu, size_t n_bytes);
 void dsx__weights_give(const dsx__cpu *cpu, void *p);
+
+/* ---- rows of a map's input, as kernels want them (rows.c) */
+
+#define DSX__MOST_ROWS 240u /* sums of 240 rows and 32 outputs are 30 KB */
+typedef struct dsx__rows {
+    const dsx__matrix *m;
+    size_t n;
+    const float
+        *x; /* one row, or blocks of DSX__ROWS rows (the last may be smaller): [column][rows of the block] */
+    dsx__int_rows first; /* of the first block, where both sides are integers; x is NULL then */
+} dsx__rows;
+
+/* Room for rows that go together, at most *n, and before it extra bytes for each of them. *n becomes their number; where
+ * there is no memory, 1 if one row needs no room, else 0. */
+dsx__scratch *dsx__rows_room(dsx__cpu *cpu, const dsx__matrix *m, size_t extra, size_t *n);
+void dsx__rows_pack(dsx__cpu *cpu, const dsx__matrix *m, const float *x, size_t n, void *room,
+                    dsx__rows *out);
+/* sums [n][32] of rows with a panel */
+void dsx__rows_multiply(const dsx__cpu *cpu, const dsx__rows *r, size_t panel, float *sums);
 
 /* ---- the operations */
 

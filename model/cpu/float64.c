@@ -66,27 +66,10 @@ static bool is_table(const dsx__part *part, const dsx_format *format) {
     return format == NULL && part->rows > 1;
 }
 
-/* A group as it would be kept. */
-static void put_group(void *context, uint64_t row, uint64_t at, const dsx__group *g) {
-    const dsx__matrix *m = ((void **)context)[0];
-    float *w = ((void **)context)[1];
-
-    for (uint32_t i = 0; i < g->n; i++)
-        w[row * m->columns + at + i] = m->format.weights == DSX_WEIGHTS_FP8
-                                           ? g->d * dsx__from_fp8((uint8_t)g->q[i])
-                                           : fmaf(g->d, (float)g->q[i], g->m);
-}
-
 static void read_weights(dsx__matrix *m) {
-    for (uint64_t i = 0; i < m->rows; i += DSX__SQUARE) {
-        uint64_t n = m->rows - i < DSX__SQUARE ? m->rows - i : DSX__SQUARE;
-        float *w = m->w + i * m->columns;
-        void *context[2] = {m, w};
-
-        dsx__read_rows(&m->part, &m->format, i, n, w);
-        if (m->format.weights >= DSX_WEIGHTS_W8)
-            dsx__round_weights(&m->format, w, n, m->columns, put_group, context);
-    }
+    for (uint64_t i = 0; i < m->rows; i += DSX__SQUARE)
+        dsx__weights_read(&m->part, &m->format, i, m->rows - i < DSX__SQUARE ? m->rows - i : DSX__SQUARE,
+                          m->w + i * m->columns);
 }
 
 static uint64_t f64_plan(const dsx__part *part, const dsx_format *format) {
@@ -159,22 +142,42 @@ static void f64_norm(void *be, const dsx__real *x, size_t n, uint32_t width, uin
     }
 }
 
+/* Rows as the format of a map rounds them; malloc'ed where it does. Without memory they are not a number. */
+static double *round_rows(const dsx__matrix *m, const double *x, size_t n) {
+    uint64_t columns = m->columns;
+    float *row = malloc(columns * (sizeof *row + 1));
+    double *out = row != NULL ? malloc((n + 1) * columns * sizeof *out) : NULL;
+
+    for (size_t i = 0; out != NULL && i < n; i++) {
+        for (uint64_t k = 0; k < columns; k++) row[k] = (float)x[i * columns + k];
+        dsx__round_values(row, columns, m->format.rows, m->format.limit, (int8_t *)(row + columns));
+        for (uint64_t k = 0; k < columns; k++) out[i * columns + k] = (double)row[k];
+    }
+    free(row);
+    return out;
+}
+
 static void f64_linear(void *be, const dsx__matrix *m, const dsx__matrix *bias, const dsx__real *x, size_t n,
                        dsx__real *out, bool add) {
     uint64_t rows = m->rows, columns = m->columns;
     const float *b = bias != NULL ? row_of(bias, 0) : NULL;
+    bool is_rounded = m->format.rows != DSX_ROWS_FLOAT;
+    double *rounded = is_rounded ? round_rows(m, CR(x), n) : NULL;
+    const double *in = is_rounded ? rounded : CR(x);
 
     (void)be;
     for (uint64_t j = 0; j < rows; j++) {
         const float *w = row_of(m, j);
 
         for (size_t i = 0; i < n; i++) {
-            double y = dot(CR(x) + i * columns, w, columns) + (b != NULL ? (double)b[j] : 0);
+            double y =
+                (in != NULL ? dot(in + i * columns, w, columns) : NAN) + (b != NULL ? (double)b[j] : 0);
             double *to = R(out) + i * rows + j;
 
             *to = add ? *to + y : y;
         }
     }
+    free(rounded);
 }
 
 static void f64_linear_heads(void *be, const dsx__matrix *m, uint32_t n_heads, uint32_t block, uint32_t from,
@@ -366,13 +369,16 @@ static void f64_attend(void *be, const dsx__attention *a, const dsx__real *q, si
 static void f64_log_probs(void *be, const dsx__matrix *head, const dsx__real *x, size_t n,
                           const uint32_t *targets, double *out, double *lse) {
     uint64_t columns = head->columns;
+    bool is_rounded = head->format.rows != DSX_ROWS_FLOAT;
+    double *rounded = is_rounded ? round_rows(head, CR(x), n) : NULL;
+    const double *in = is_rounded ? rounded : CR(x);
 
     (void)be;
     for (size_t i = 0; i < n; i++) {
         double max = -INFINITY, sum = 0, target = 0;
 
         for (uint64_t j = 0; j < head->rows; j++) {
-            double y = dot(CR(x) + i * columns, row_of(head, j), columns);
+            double y = in != NULL ? dot(in + i * columns, row_of(head, j), columns) : NAN;
 
             if (j == targets[i]) target = y;
             if (y > max) {
@@ -384,6 +390,7 @@ static void f64_log_probs(void *be, const dsx__matrix *head, const dsx__real *x,
         out[i] = target - max - log(sum);
         if (lse != NULL) lse[i] = max + log(sum);
     }
+    free(rounded);
 }
 
 /* ---- the way back */

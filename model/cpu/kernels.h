@@ -10,6 +10,11 @@
  *   v_half, v_bfloat        16 fp16 or bfloat16 numbers at p
  *   v_shift_in(x, by)       bits of float x + (bits of float by << 23)
  *   i_load, i_nibble(x, at) bits [at, at + 4) as float; i_byte(x, at): int8 at bits [at, at + 8)
+ *   i_zero, i_set, i_sub, i_float (of int32)
+ *   i_low, i_high           the lower, the upper four bits of each byte
+ *   i_dot4(sum, w, x)       sum + the four products of bytes in each lane; w in [0, 15], x in [-127, 127]
+ *   i_dot8(sum, w, x)       the same for w in [-128, 127], but too great by DOT_BIAS * (the sum of x)
+ *   DOT_TARGET, DOT_ROWS    of functions with i_dot4 and i_dot8; most rows that have their sums in registers
  *   i_fp8(x, at)            E4M3 at bits [at, at + 8): its exponent and mantissa, shifted into those of a float, are
  *                           the number divided by 2^120
  *   i_widen(p)              16 bytes at p, each as an uint32
@@ -206,13 +211,90 @@ static TARGET void unpack(const dsx__matrix *m, size_t panel, size_t from, size_
     }
 }
 
-/* ---- one row */
+/* ---- rows of int8 with integers */
 
 /* Weights come from far: they are asked for AHEAD bytes before their turn, also across the ends of panels. */
 #define AHEAD 4096u
 INLINE void fetch(const void *p, size_t n) {
     for (size_t i = 0; i < n; i += 64) __builtin_prefetch((const char *)p + AHEAD + i, 0, 3);
 }
+
+#define DOT_INLINE static inline __attribute__((always_inline)) DOT_TARGET
+
+/* The sums of one group's integers, its columns [k, end), become one step of the chain of each output. */
+DOT_INLINE void dot_group(const size_t rows, const size_t vectors, const bool four, const dsx__matrix *m,
+                          size_t panel, size_t lane, size_t g, const dsx__int_rows *x, size_t row,
+                          float *out) {
+    size_t k = g * m->group, end = k + m->group, all = (m->columns + 31) / 32 * 32, step = four ? 8 : 4;
+    const uint8_t *scales = m->all_scales + (panel * m->n_groups + g) * m->scale_bytes;
+    const uint32_t *p = (const uint32_t *)(const void *)(m->packed + panel * m->panel_bytes) +
+                        k / step * DSX__PANEL + lane,
+                   *q = x->q + k / 4 * x->n + row;
+    bool has_min = four || m->scales == DSX__SCALE_HALF_MIN || m->scales == DSX__SCALE_FLOAT_MIN;
+    I sum[12][2];
+
+#pragma GCC unroll 12
+    for (size_t r = 0; r < rows; r++)
+#pragma GCC unroll 2
+        for (size_t v = 0; v < vectors; v++) sum[r][v] = i_zero();
+    for (end = end < all ? end : all; k < end; k += step, p += DSX__PANEL, q += step / 4 * x->n) {
+        if (rows == 1) fetch(p, DSX__PANEL * 4);
+#pragma GCC unroll 2
+        for (size_t v = 0; v < vectors; v++) {
+            I w = i_load(p + 16 * v);
+
+#pragma GCC unroll 12
+            for (size_t r = 0; r < rows; r++)
+                sum[r][v] =
+                    four ? i_dot4(i_dot4(sum[r][v], i_low(w), i_set(q[r])), i_high(w), i_set(q[x->n + r]))
+                         : i_dot8(sum[r][v], w, i_set(q[r]));
+        }
+    }
+#pragma GCC unroll 2
+    for (size_t v = 0; v < vectors; v++) {
+        V d, min;
+
+        load_scales(m->scales, scales, lane / 16 + v, &d, &min);
+#pragma GCC unroll 12
+        for (size_t r = 0; r < rows; r++) {
+            int32_t of_x = x->sums[g * x->n + row + r];
+            float *to = out + (row + r) * DSX__PANEL + lane + 16 * v;
+            V s = i_float(four ? sum[r][v] : i_sub(sum[r][v], i_set((uint32_t)(DOT_BIAS * of_x))));
+
+            s = v_fma(d, s, g == 0 ? v_set(0.0f) : v_load(to));
+            if (has_min) s = v_fma(min, v_set((float)of_x), s);
+            v_store(to, g + 1 < m->n_groups ? s : v_mul(s, v_set(x->scales[row + r])));
+        }
+    }
+}
+
+#define DOT(n_rows)                                                                                          \
+    for (; row + n_rows <= x->n; row += n_rows)                                                              \
+        for (size_t lane = 0; lane < DSX__PANEL; lane += 16 * TILE_VECTORS)                                  \
+            for (size_t g = 0; g < m->n_groups; g++)                                                         \
+    dot_group(n_rows, TILE_VECTORS, four, m, panel, lane, g, x, row, out)
+
+DOT_INLINE void dot_rows(const bool four, const dsx__matrix *m, size_t panel, const dsx__int_rows *x,
+                         float *out) {
+    size_t row = 0;
+
+#if DOT_ROWS >= 12
+    DOT(12);
+#endif
+#if DOT_ROWS >= 4
+    DOT(4);
+#endif
+    DOT(1);
+}
+
+static DOT_TARGET void dot(const dsx__matrix *m, size_t panel, const dsx__int_rows *x, float *out) {
+    if (m->form == DSX__PACK_4)
+        dot_rows(true, m, panel, x, out);
+    else
+        dot_rows(false, m, panel, x, out);
+}
+
+/* ---- one row */
 
 INLINE void row_plain(const dsx__matrix *m, size_t panel, const float *x, V *sum) {
     const uint8_t *p = m->packed + panel * m->panel_bytes;
@@ -432,6 +514,7 @@ const dsx__kernels TABLE(SUFFIX) = {
     .multiply = multiply,
     .unpack = unpack,
     .row = row,
+    .dot = dot,
     .sum_squares = sum_squares,
     .scale = scale,
     .silu = silu,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Linear maps. Work is cut by outputs: a thread takes a panel of 32, unpacks its weights stretch by
- * stretch, and multiplies them with all rows while they lie in the nearest cache. */
+/* Linear maps. Work is cut by outputs: a thread takes a panel of 32, and all rows. */
 #include "cpu/cpu.h"
 
 #include <math.h>
@@ -9,85 +8,16 @@
 #define R(p)  ((float *)(void *)(p))
 #define CR(p) ((const float *)(const void *)(p))
 
-#define MOST_ROWS   240u         /* of a task: sums of 240 rows and 32 outputs are 30 KB */
-#define BLOCK_BYTES (512u << 10) /* of rows that stay in the second cache */
-
 static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Rows of x as kernels want them: blocks of DSX__ROWS rows (the last may be smaller), [k][rows of the
- * block]. */
-typedef struct block_rows {
-    const float *x;
-    size_t columns, n;
-    float *packed;
-} block_rows;
-
-static size_t rows_of_block(size_t n, size_t first) {
-    return n - first < DSX__ROWS ? n - first : DSX__ROWS;
-}
-
-static void pack_block(void *arg, size_t i) {
-    const block_rows *b = arg;
-    size_t first = i * DSX__ROWS, rows = rows_of_block(b->n, first);
-    const float *x = b->x + first * b->columns;
-    float *to = b->packed + first * b->columns;
-
-    for (size_t k = 0; k < b->columns; k++)
-        for (size_t r = 0; r < rows; r++) *to++ = x[r * b->columns + k];
-}
-
-static void pack_rows(dsx__cpu *cpu, const float *x, size_t n, size_t columns, float *packed) {
-    block_rows b = {x, columns, n, packed};
-
-    dsx__workers_run(cpu->workers, (n + DSX__ROWS - 1) / DSX__ROWS, pack_block, &b);
-}
-
-/* Rows that panels take one after the other, so that these rows stay in the second cache. */
-static size_t block_of(size_t columns) {
-    size_t rows = BLOCK_BYTES / (columns * sizeof(float) + 1) / DSX__ROWS * DSX__ROWS;
-
-    return rows < 4 * DSX__ROWS ? 4 * DSX__ROWS : least(rows, MOST_ROWS);
-}
-
-/* Columns of a stretch: about as many in each. */
-static size_t stretch_of(size_t columns) {
-    size_t n = (columns + DSX__STRETCH - 1) / DSX__STRETCH;
-
-    return n == 0 ? DSX__STRETCH : ((columns + n - 1) / n + 31) / 32 * 32;
-}
-
-/* sums [n][32] of n <= MOST_ROWS packed rows with a panel. */
-static void panel_product(const dsx__cpu *cpu, const dsx__matrix *m, size_t panel, const float *packed,
-                          size_t n, float *sums) {
-    _Alignas(64) float unpacked[DSX__STRETCH * DSX__PANEL];
-    size_t columns = (size_t)m->columns, most = stretch_of(columns);
-
-    for (size_t k = 0; k < columns; k += most) {
-        size_t depth = columns - k < most ? columns - k : most;
-        const float *w = CR(m->packed + panel * m->panel_bytes) + k * DSX__PANEL;
-
-        if (m->form != DSX__PACK_F32) {
-            cpu->k->unpack(m, panel, k, depth, unpacked);
-            w = unpacked;
-        }
-        for (size_t i = 0; i < n; i += DSX__ROWS) {
-            size_t rows = rows_of_block(n, i);
-            float *c[DSX__ROWS];
-
-            for (size_t r = 0; r < rows; r++) c[r] = sums + (i + r) * DSX__PANEL;
-            cpu->k->multiply(rows, DSX__PANEL, depth, packed + i * columns + k * rows, rows, w, DSX__PANEL, c,
-                             k == 0);
-        }
-    }
-}
-
 typedef struct linear_job {
-    dsx__cpu *cpu;
+    const dsx__cpu *cpu;
     const dsx__matrix *m;
-    const float *bias, *x; /* x: packed when n > 1 */
-    size_t n;              /* rows */
+    const float *bias;
+    dsx__rows rows;
+    size_t panels; /* of a task: one row takes so many that they are worth a thread's while */
     float *out;
     bool add;
 } linear_job;
@@ -104,57 +34,33 @@ static void put_sums(const linear_job *j, size_t panel, size_t row, const float 
     }
 }
 
-static void linear_panel(void *arg, size_t panel) {
+static void linear_task(void *arg, size_t task) {
     const linear_job *j = arg;
-    _Alignas(64) float sums[MOST_ROWS * DSX__PANEL];
+    _Alignas(64) float sums[DSX__MOST_ROWS * DSX__PANEL];
 
-    panel_product(j->cpu, j->m, panel, j->x, j->n, sums);
-    for (size_t i = 0; i < j->n; i++) put_sums(j, panel, i, sums + i * DSX__PANEL);
-}
-
-/* One row: a task is as many panels as make it worth a thread's while. */
-#define PANELS_AT_ONCE 4u
-static void linear_row(void *arg, size_t task) {
-    const linear_job *j = arg;
-
-    for (size_t p = task * PANELS_AT_ONCE; p < (task + 1) * PANELS_AT_ONCE && p < j->m->n_panels; p++) {
-        _Alignas(64) float sums[DSX__PANEL];
-
-        j->cpu->k->row(j->m, p, j->x, sums);
-        put_sums(j, p, 0, sums);
+    for (size_t p = task * j->panels; p < (task + 1) * j->panels && p < j->m->n_panels; p++) {
+        dsx__rows_multiply(j->cpu, &j->rows, p, sums);
+        for (size_t i = 0; i < j->rows.n; i++) put_sums(j, p, i, sums + i * DSX__PANEL);
     }
 }
 
-static void one_row(linear_job j, size_t row) {
-    j.x += row * (size_t)j.m->columns;
-    j.out += row * (size_t)j.m->rows;
-    dsx__workers_run(j.cpu->workers, (j.m->n_panels + PANELS_AT_ONCE - 1) / PANELS_AT_ONCE, linear_row, &j);
-}
-
-static void some_rows(linear_job j, size_t first, size_t n, float *packed) {
-    size_t columns = (size_t)j.m->columns;
-
-    pack_rows(j.cpu, j.x + first * columns, n, columns, packed);
-    j.x = packed;
-    j.out += first * (size_t)j.m->rows;
-    j.n = n;
-    dsx__workers_run(j.cpu->workers, j.m->n_panels, linear_panel, &j);
-}
-
-/* Without memory for rearranged rows, each goes alone: slower, the same bits. */
+/* Without memory for rearranged rows, each goes alone: slower, the same bits. Where it is needed for rounding, there is
+ * no result but NaN. */
 void dsx__cpu_linear(void *be, const dsx__matrix *m, const dsx__matrix *bias, const dsx__real *x, size_t n,
                      dsx__real *out, bool add) {
     dsx__cpu *cpu = be;
-    linear_job j = {cpu, m, bias != NULL ? bias->vector : NULL, CR(x), n, R(out), add};
-    size_t most = least(n, block_of((size_t)m->columns));
-    dsx__scratch *s = n > 1 ? dsx__scratch_take(cpu, most * (size_t)m->columns * sizeof(float)) : NULL;
+    linear_job j = {.cpu = cpu, .m = m, .bias = bias != NULL ? bias->vector : NULL, .add = add};
+    size_t most = n;
+    dsx__scratch *s = dsx__rows_room(cpu, m, 0, &most);
 
-    for (size_t i = 0; i < n; i += s != NULL ? most : 1) {
-        if (s != NULL)
-            some_rows(j, i, n - i < most ? n - i : most, R(s + 1));
-        else
-            one_row(j, i);
+    for (size_t i = 0; most > 0 && i < n; i += most) {
+        dsx__rows_pack(cpu, m, CR(x) + i * (size_t)m->columns, least(n - i, most), s != NULL ? s + 1 : NULL,
+                       &j.rows);
+        j.out = R(out) + i * (size_t)m->rows;
+        j.panels = j.rows.n == 1 ? 4 : 1;
+        dsx__workers_run(cpu->workers, (m->n_panels + j.panels - 1) / j.panels, linear_task, &j);
     }
+    for (size_t i = 0; most == 0 && i < n * (size_t)m->rows; i++) R(out)[i] = NAN;
     if (s != NULL) dsx__scratch_give(cpu, s);
 }
 
@@ -185,7 +91,7 @@ static void head_product(const head_task *t, const float *packed, size_t depth, 
     const heads_job *j = t->j;
 
     for (size_t i = 0; i < t->n; i += DSX__ROWS) {
-        size_t rows = rows_of_block(t->n, i);
+        size_t rows = least(t->n - i, DSX__ROWS);
         float *c[DSX__ROWS];
 
         for (size_t r = 0; r < rows; r++)
@@ -196,7 +102,7 @@ static void head_product(const head_task *t, const float *packed, size_t depth, 
 
 static void pack_head(const head_task *t, size_t from, size_t depth, float *packed) {
     for (size_t i = 0; i < t->n; i += DSX__ROWS) {
-        size_t rows = rows_of_block(t->n, i);
+        size_t rows = least(t->n - i, DSX__ROWS);
 
         for (size_t r = 0; r < rows; r++) {
             const float *x = t->j->x + ((t->first + i + r) * t->j->n_heads + t->head) * t->j->x_stride + from;
@@ -275,8 +181,8 @@ typedef struct partial {
 typedef struct head_job {
     const dsx__cpu *cpu;
     const dsx__matrix *m;
-    const float *x; /* packed when n > 1 */
-    size_t n, per_slice;
+    dsx__rows rows;
+    size_t per_slice;
     const uint32_t *targets;
     double *logits;    /* [n], of targets */
     partial *partials; /* [SLICES][n] */
@@ -285,8 +191,8 @@ typedef struct head_job {
 static void add_logits(const head_job *j, size_t slice, size_t panel, const float *sums) {
     size_t at = panel * DSX__PANEL, n = least((size_t)j->m->rows - at, DSX__PANEL);
 
-    for (size_t i = 0; i < j->n; i++) {
-        partial *p = &j->partials[slice * j->n + i];
+    for (size_t i = 0; i < j->rows.n; i++) {
+        partial *p = &j->partials[slice * j->rows.n + i];
 
         j->cpu->k->add_exp(sums + i * DSX__PANEL, n, &p->max, &p->sum);
         if (j->targets[i] >= at && j->targets[i] - at < n)
@@ -296,14 +202,12 @@ static void add_logits(const head_job *j, size_t slice, size_t panel, const floa
 
 static void head_slice(void *arg, size_t slice) {
     const head_job *j = arg;
-    _Alignas(64) float sums[MOST_ROWS * DSX__PANEL];
+    _Alignas(64) float sums[DSX__MOST_ROWS * DSX__PANEL];
+    partial *partials = j->partials + slice * j->rows.n;
 
-    for (size_t i = 0; i < j->n; i++) j->partials[slice * j->n + i] = (partial){-INFINITY, 0};
+    for (size_t i = 0; i < j->rows.n; i++) partials[i] = (partial){-INFINITY, 0};
     for (size_t p = slice * j->per_slice; p < (slice + 1) * j->per_slice && p < j->m->n_panels; p++) {
-        if (j->n == 1)
-            j->cpu->k->row(j->m, p, j->x, sums);
-        else
-            panel_product(j->cpu, j->m, p, j->x, j->n, sums);
+        dsx__rows_multiply(j->cpu, &j->rows, p, sums);
         add_logits(j, slice, p, sums);
     }
 }
@@ -312,9 +216,9 @@ static void head_slice(void *arg, size_t slice) {
 static void join_slices(const head_job *j, size_t i, double *out, double *lse) {
     double max = -INFINITY, sum = 0;
 
-    for (size_t s = 0; s < SLICES; s++) max = fmax(max, j->partials[s * j->n + i].max);
+    for (size_t s = 0; s < SLICES; s++) max = fmax(max, j->partials[s * j->rows.n + i].max);
     for (size_t s = 0; s < SLICES; s++) {
-        const partial *p = &j->partials[s * j->n + i];
+        const partial *p = &j->partials[s * j->rows.n + i];
 
         if (p->sum > 0 || isnan(p->sum)) sum += p->sum * exp(p->max - max);
     }
@@ -323,33 +227,29 @@ static void join_slices(const head_job *j, size_t i, double *out, double *lse) {
 }
 
 static void head_rows(dsx__cpu *cpu, head_job j, double *out, double *lse) {
-    double logits[MOST_ROWS];
+    double logits[DSX__MOST_ROWS];
 
     j.logits = logits;
     dsx__workers_run(cpu->workers, SLICES, head_slice, &j);
-    for (size_t i = 0; i < j.n; i++) join_slices(&j, i, out, lse);
+    for (size_t i = 0; i < j.rows.n; i++) join_slices(&j, i, out, lse);
 }
 
 void dsx__cpu_log_probs(void *be, const dsx__matrix *head, const dsx__real *x, size_t n,
                         const uint32_t *targets, double *out, double *lse) {
     dsx__cpu *cpu = be;
-    size_t columns = (size_t)head->columns, most = least(n, MOST_ROWS);
-    size_t partial_bytes = SLICES * most * sizeof(partial);
-    dsx__scratch *s = n > 1 ? dsx__scratch_take(cpu, partial_bytes + most * columns * sizeof(float)) : NULL;
     partial one[SLICES];
-    head_job j = {cpu, head, NULL, 1, (head->n_panels + SLICES - 1) / SLICES, targets, NULL, one};
+    size_t most = n;
+    dsx__scratch *s = dsx__rows_room(cpu, head, sizeof one, &most);
+    head_job j = {.cpu = cpu, .m = head, .per_slice = (head->n_panels + SLICES - 1) / SLICES};
 
-    for (size_t i = 0; i < n; i += j.n) {
-        j.x = CR(x) + i * columns;
+    j.partials = s != NULL ? (partial *)(void *)(s + 1) : one;
+    for (size_t i = 0; most > 0 && i < n; i += most) {
+        dsx__rows_pack(cpu, head, CR(x) + i * (size_t)head->columns, least(n - i, most),
+                       j.partials + SLICES * most, &j.rows);
         j.targets = targets + i;
-        j.n = s != NULL ? least(n - i, most) : 1;
-        if (s != NULL) {
-            j.partials = (partial *)(void *)(s + 1);
-            float *packed = R((uint8_t *)(s + 1) + partial_bytes);
-            pack_rows(cpu, j.x, j.n, columns, packed);
-            j.x = packed;
-        }
         head_rows(cpu, j, out + i, lse != NULL ? lse + i : NULL);
     }
+    for (size_t i = 0; most == 0 && i < n; i++) out[i] = NAN;
+    for (size_t i = 0; most == 0 && lse != NULL && i < n; i++) lse[i] = NAN;
     if (s != NULL) dsx__scratch_give(cpu, s);
 }

@@ -185,11 +185,13 @@ static void pack_rounded(void *arg, size_t square) {
         atomic_store(&j->failed, true);
         return;
     }
-    dsx__read_rows(&m->part, &m->format, r.first, n, r.w);
-    if (m->form == DSX__PACK_F32)
+    if (m->form == DSX__PACK_F32) {
+        dsx__weights_read(&m->part, &m->format, r.first, n, r.w);
         put_floats(&r, n);
-    else
+    } else {
+        dsx__rows_read(&m->part, r.first, n, r.w);
         dsx__round_weights(&m->format, r.w, n, m->columns, put_group, &r);
+    }
     free(r.w);
 }
 
@@ -220,10 +222,12 @@ static void lay_out(dsx__matrix *m, const dsx__part *part, const dsx_format *for
     }
     m->format = *format;
     m->is_rounded = format->weights >= DSX_WEIGHTS_W8 || format->rows == DSX_ROWS_INT4_HADAMARD;
-    if (format->weights >= DSX_WEIGHTS_W8)
+    if (format->rows == DSX_ROWS_INT4_HADAMARD || format->weights == DSX_WEIGHTS_F32)
+        choose_plain(m, true);
+    else if (m->is_rounded)
         choose_rounded(m);
-    else if (dsx__blocks[part->format].group == 0 || format->weights == DSX_WEIGHTS_F32 || m->is_rounded)
-        choose_plain(m, format->weights == DSX_WEIGHTS_F32 || m->is_rounded);
+    else if (dsx__blocks[part->format].group == 0)
+        choose_plain(m, false);
     else
         choose_blocks(m);
     m->n_panels = (size_t)((m->rows + DSX__PANEL - 1) / DSX__PANEL);
@@ -245,11 +249,6 @@ dstok_status dsx__cpu_load(void *be, const dsx__part *part, const dsx_format *fo
     dsx__matrix *m = calloc(1, sizeof *m);
     pack_job job = {m, false};
 
-    if (format != NULL && (format->rows != DSX_ROWS_FLOAT)) {
-        free(m);
-        return dsx__fail(err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET,
-                         "rounded rows: only the float64 backend has them in this version");
-    }
     if (m == NULL) return dsx__no_memory(err);
     lay_out(m, part, format);
     if (take_memory(cpu, m)) {

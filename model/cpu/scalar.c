@@ -11,6 +11,9 @@
 #define TARGET
 #define TILE_ROWS    1
 #define TILE_VECTORS 1
+#define DOT_TARGET
+#define DOT_ROWS 1
+#define DOT_BIAS 0
 
 typedef struct V {
     float f[16];
@@ -107,6 +110,45 @@ static inline I i_widen(const uint8_t *p) {
 
     for (int i = 0; i < 16; i++) x.u[i] = p[i];
     return x;
+}
+
+/* ---- integers */
+
+#define EACH_INT(expression)                                                                                 \
+    do {                                                                                                     \
+        I each;                                                                                              \
+        for (int i = 0; i < 16; i++) each.u[i] = (expression);                                               \
+        return each;                                                                                         \
+    } while (0)
+
+static inline I i_set(uint32_t x) {
+    EACH_INT(x);
+}
+static inline I i_zero(void) {
+    return i_set(0);
+}
+static inline I i_sub(I a, I b) {
+    EACH_INT(a.u[i] - b.u[i]);
+}
+static inline V i_float(I x) {
+    EACH(V, (float)(int32_t)x.u[i]);
+}
+static inline I i_low(I x) {
+    EACH_INT(x.u[i] & 0x0f0f0f0f);
+}
+static inline I i_high(I x) {
+    EACH_INT(x.u[i] >> 4 & 0x0f0f0f0f);
+}
+static inline int byte_of(uint32_t x, int i) {
+    return (int8_t)(uint8_t)(x >> 8 * i);
+}
+static inline I i_dot8(I sum, I w, I x) {
+    EACH_INT(sum.u[i] +
+             (uint32_t)(byte_of(w.u[i], 0) * byte_of(x.u[i], 0) + byte_of(w.u[i], 1) * byte_of(x.u[i], 1) +
+                        byte_of(w.u[i], 2) * byte_of(x.u[i], 2) + byte_of(w.u[i], 3) * byte_of(x.u[i], 3)));
+}
+static inline I i_dot4(I sum, I w, I x) {
+    return i_dot8(sum, w, x);
 }
 
 #include "cpu/kernels.h"

@@ -35,7 +35,7 @@ static float scale_of(float d) {
 
 static int8_t nearest(float x, float low, float high) {
     x = nearbyintf(x);
-    return (int8_t)(x < low ? low : x > high ? high : x);
+    return (int8_t)(x > high ? high : x >= low ? x : low);
 }
 
 /* The greatest |x|; NaN where there is NaN or infinity. */
@@ -106,7 +106,7 @@ void dsx__hadamard(float *x, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) x[i] *= factor;
 }
 
-/* ---- rows and weights of maps */
+/* ---- rows of maps */
 
 /* Blocks of the greatest power of two that divides n. */
 static void turn(float *x, uint64_t n) {
@@ -115,13 +115,12 @@ static void turn(float *x, uint64_t n) {
     for (uint64_t i = 0; i < n; i += block) dsx__hadamard(x + i, block);
 }
 
-float dsx__round_row(float *x, uint64_t n, int rows, float limit, int8_t *q) {
-    float most = rows == DSX_ROWS_INT8 || rows == DSX_ROWS_INT8_FIXED ? 127.0f : 7.0f, greatest, by;
+float dsx__round_row(const float *x, uint64_t n, int rows, float limit, int8_t *q) {
+    float most = rows == DSX_ROWS_INT8 || rows == DSX_ROWS_INT8_FIXED ? 127.0f : 7.0f;
+    float greatest = greatest_finite(x, n), by;
     const float magic =
         12582912.0f; /* 1.5 * 2^23: the lowest bits of a sum are the whole number nearest to x */
 
-    if (rows == DSX_ROWS_INT4_HADAMARD) turn(x, n);
-    greatest = greatest_finite(x, n);
     if (limit > 0 && !isnan(greatest)) greatest = limit;
     by = greatest > 0 ? most / greatest : 0;
     for (uint64_t i = 0; i < n; i++) {
@@ -133,12 +132,16 @@ float dsx__round_row(float *x, uint64_t n, int rows, float limit, int8_t *q) {
     return greatest / most;
 }
 
-void dsx__read_rows(const dsx__part *part, const dsx_format *f, uint64_t from, uint64_t n, float *out) {
-    for (uint64_t i = 0; i < n; i++, out += part->columns) {
-        dsx__part_read(part, from + i, 0, part->columns, out);
-        if (f != NULL && f->rows == DSX_ROWS_INT4_HADAMARD) turn(out, part->columns);
-    }
+void dsx__round_values(float *x, uint64_t n, int rows, float limit, int8_t *q) {
+    float scale;
+
+    if (rows == DSX_ROWS_INT4_HADAMARD) turn(x, n);
+    scale = dsx__round_row(x, n, rows, limit, q);
+    for (uint64_t i = 0; i < n; i++) x[i] = scale * (float)q[i];
+    if (rows == DSX_ROWS_INT4_HADAMARD) turn(x, n);
 }
+
+/* ---- weights of maps */
 
 /* The scale of a rectangle of FP8. */
 static float fp8_scale(const float *w, uint64_t rows, uint64_t n, uint64_t stride) {
@@ -161,21 +164,57 @@ void dsx__round_weights(const dsx_format *f, const float *w, uint64_t rows, uint
                         void (*put)(void *context, uint64_t row, uint64_t at, const dsx__group *g),
                         void *context) {
     bool fp8 = f->weights == DSX_WEIGHTS_FP8, square = fp8 && f->group > 0;
-    uint32_t step = fp8 ? DSX__MAX_GROUP : f->group;
+    uint64_t step = fp8 ? DSX__MAX_GROUP : f->group, height = square ? rows : 1;
+    dsx__group g = {0};
 
-    for (uint64_t at = 0; at < columns; at += step) {
-        dsx__group g = {.n = columns - at < step ? (uint32_t)(columns - at) : step};
+    for (uint64_t top = 0; top < rows; top += height)
+        for (uint64_t at = 0; at < columns; at += step) {
+            g.n = columns - at < step ? (uint32_t)(columns - at) : (uint32_t)step;
+            if (square)
+                g.d = fp8_scale(w + at, rows, g.n, columns);
+            else if (fp8 && at == 0)
+                g.d = fp8_scale(w + top * columns, 1, columns, columns);
+            for (uint64_t i = top; i < top + height; i++) {
+                const float *from = w + i * columns + at;
 
-        if (square) g.d = fp8_scale(w + at, rows, g.n, columns);
-        for (uint64_t i = 0; i < rows; i++) {
-            const float *from = w + i * columns + at;
-
-            if (fp8 && !square) g.d = fp8_scale(w + i * columns, 1, columns, columns);
-            if (fp8)
-                fp8_group(from, &g);
-            else
-                (f->weights == DSX_WEIGHTS_W8 ? dsx__group_w8 : dsx__group_w4)(from, g.n, g.q, &g.d, &g.m);
-            put(context, i, at, &g);
+                if (fp8)
+                    fp8_group(from, &g);
+                else
+                    (f->weights == DSX_WEIGHTS_W8 ? dsx__group_w8 : dsx__group_w4)(from, g.n, g.q, &g.d,
+                                                                                   &g.m);
+                put(context, i, at, &g);
+            }
         }
+}
+
+typedef struct in_place {
+    const dsx_format *f;
+    uint64_t columns;
+    float *w;
+} in_place;
+
+static void put_values(void *context, uint64_t row, uint64_t at, const dsx__group *g) {
+    const in_place *p = context;
+
+    for (uint32_t i = 0; i < g->n; i++) {
+        float q = p->f->weights == DSX_WEIGHTS_FP8 ? dsx__from_fp8((uint8_t)g->q[i]) : (float)g->q[i];
+
+        p->w[row * p->columns + at + i] = fmaf(g->d, q, g->m);
     }
+}
+
+void dsx__rows_read(const dsx__part *part, uint64_t from, uint64_t n, float *out) {
+    for (uint64_t i = 0; i < n; i++)
+        dsx__part_read(part, from + i, 0, part->columns, out + i * part->columns);
+}
+
+void dsx__weights_read(const dsx__part *part, const dsx_format *f, uint64_t from, uint64_t n, float *out) {
+    bool turned = f->rows == DSX_ROWS_INT4_HADAMARD;
+    uint64_t columns = part->columns;
+    in_place p = {f, columns, out};
+
+    dsx__rows_read(part, from, n, out);
+    for (uint64_t i = 0; i < n && turned; i++) turn(out + i * columns, columns);
+    if (f->weights >= DSX_WEIGHTS_W8) dsx__round_weights(f, out, n, columns, put_values, &p);
+    for (uint64_t i = 0; i < n && turned; i++) turn(out + i * columns, columns);
 }

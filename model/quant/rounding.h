@@ -29,12 +29,18 @@ void dsx__hadamard(float *x, uint32_t n);
 
 /* ---- rows of a map's input, and the weights they meet */
 
-/* x[i] is about scale * q[i], to nearest, ties to even; rows: DSX_ROWS_* but FLOAT. DSX_ROWS_INT4_HADAMARD
- * turns x in place first. Returns scale: 0 for a row of zeros, NaN for one that holds NaN or infinity. */
-float dsx__round_row(float *x, uint64_t n, int rows, float limit, int8_t *q);
+/* x[i] is about scale * q[i], to nearest, ties to even; rows: DSX_ROWS_* of int8 or int4. Returns scale: 0 for a row
+ * of zeros, NaN for one that holds NaN or infinity. */
+float dsx__round_row(const float *x, uint64_t n, int rows, float limit, int8_t *q);
 
-/* Rows [from, from + n) of a part as floats, turned where the format's rows are. */
-void dsx__read_rows(const dsx__part *part, const dsx_format *f, uint64_t from, uint64_t n, float *out);
+/* The row as it is after rounding, scale * q[i]; rows: DSX_ROWS_* but FLOAT. With a Hadamard matrix it is turned,
+ * rounded and turned back, as weights are: their products are those of what was turned. */
+void dsx__round_values(float *x, uint64_t n, int rows, float limit, int8_t *q);
+
+/* Rows [from, from + n) of a part as floats. */
+void dsx__rows_read(const dsx__part *part, uint64_t from, uint64_t n, float *out);
+/* The same as the format keeps them; from is a multiple of DSX__SQUARE, and n as much, or what is left. */
+void dsx__weights_read(const dsx__part *part, const dsx_format *f, uint64_t from, uint64_t n, float *out);
 
 /* Some weights of a row that share a scale: element i is d * q[i] + m, with FP8 d * dsx__from_fp8(q[i]). A
  * scale of FP8 is NaN where a weight is NaN or infinite: no code is NaN. */
