@@ -78,8 +78,8 @@ typedef struct dsx__kernels {
     void (*unpack)(const dsx__matrix *m, size_t panel, size_t from, size_t n, float *w);
     /* one row with a panel, all columns */
     void (*row)(const dsx__matrix *m, size_t panel, const float *x, float *out);
-    /* a block of rows of int8 with a panel of integers: out[r][j] = scales[r] * sum over groups, one after the other, of
-     * fma(d, sum of q * weight, .), then fma(m, sum of q, .), with sums of integers */
+    /* a block of rows of int8 with a panel of integers: out[r][j] = scales[r] * sum over groups, one after
+     * the other, of fma(d, sum of q * weight, .), then fma(m, sum of q, .), with sums of integers */
     void (*dot)(const dsx__matrix *m, size_t panel, const dsx__int_rows *x, float *out);
     float (*sum_squares)(const float *x, size_t n);
     void (*scale)(const float *x, size_t n, float by, const float *w, float *out); /* out = x * by * w */
@@ -157,8 +157,8 @@ typedef struct dsx__rows {
     dsx__int_rows first; /* of the first block, where both sides are integers; x is NULL then */
 } dsx__rows;
 
-/* Room for rows that go together, at most *n, and before it extra bytes for each of them. *n becomes their number; where
- * there is no memory, 1 if one row needs no room, else 0. */
+/* Room for rows that go together, at most *n, and before it extra bytes for each of them. *n becomes their
+ * number; where there is no memory, 1 if one row needs no room, else 0. */
 dsx__scratch *dsx__rows_room(dsx__cpu *cpu, const dsx__matrix *m, size_t extra, size_t *n);
 void dsx__rows_pack(dsx__cpu *cpu, const dsx__matrix *m, const float *x, size_t n, void *room,
                     dsx__rows *out);

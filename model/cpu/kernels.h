@@ -314,6 +314,18 @@ INLINE void row_plain(const dsx__matrix *m, size_t panel, const float *x, V *sum
     }
 }
 
+/* The first n of 16 columns: behind the last of a row there is no x, and no weight that would be 0. */
+INLINE void add_columns(const dsx__form form, const uint32_t *q, const float *x, size_t n, const V *d,
+                        const V *min, V *sum) {
+#pragma GCC unroll 16
+    for (size_t i = 0; i < n; i++) {
+        V a = v_set(x[i]);
+
+#pragma GCC unroll 2
+        for (size_t v = 0; v < 2; v++) sum[v] = v_fma(a, weight(form, q + 16 * v, i, d[v], min[v]), sum[v]);
+    }
+}
+
 INLINE void row_groups(const dsx__form form, const dsx__matrix *m, size_t panel, const float *x, V *sum) {
     const uint32_t *q = (const uint32_t *)(const void *)(m->packed + panel * m->panel_bytes);
     const uint8_t *scales = m->all_scales + panel * m->n_groups * m->scale_bytes;
@@ -331,14 +343,10 @@ INLINE void row_groups(const dsx__form form, const dsx__matrix *m, size_t panel,
             scales += m->scale_bytes;
             left = m->group;
         }
-#pragma GCC unroll 16
-        for (size_t i = 0; i < 16; i++) {
-            V a = v_set(x[k + i]);
-
-#pragma GCC unroll 2
-            for (size_t v = 0; v < 2; v++)
-                sum[v] = v_fma(a, weight(form, q + 16 * v, i, d[v], min[v]), sum[v]);
-        }
+        if (m->columns - k >= 16)
+            add_columns(form, q, x + k, 16, d, min, sum);
+        else
+            add_columns(form, q, x + k, m->columns - k, d, min, sum);
     }
 }
 

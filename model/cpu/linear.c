@@ -44,8 +44,8 @@ static void linear_task(void *arg, size_t task) {
     }
 }
 
-/* Without memory for rearranged rows, each goes alone: slower, the same bits. Where it is needed for rounding, there is
- * no result but NaN. */
+/* Without memory for rearranged rows, each goes alone: slower, the same bits. Where it is needed for
+ * rounding, there is no result but NaN. */
 void dsx__cpu_linear(void *be, const dsx__matrix *m, const dsx__matrix *bias, const dsx__real *x, size_t n,
                      dsx__real *out, bool add) {
     dsx__cpu *cpu = be;

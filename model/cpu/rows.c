@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a map's input: rounded where its format says so, rearranged for the kernels, and multiplied with a panel of
- * weights, which are unpacked stretch by stretch and meet all rows while they lie in the nearest cache. */
+/* Rows of a map's input: rounded where its format says so, rearranged for the kernels, and multiplied with
+ * a panel of weights, which are unpacked stretch by stretch and meet all rows while they lie in the nearest
+ * cache. */
 #include "cpu/cpu.h"
 #include "quant/rounding.h"
 
@@ -33,8 +34,8 @@ static size_t rows_at_once(const dsx__matrix *m, size_t n) {
     return least(n, rows);
 }
 
-/* Room of integers: q of rows as they come, q of blocks, sums, scales. Of floats: blocks, then (rounded) values of rows
- * and their q. */
+/* Room of integers: q of rows as they come, q of blocks, sums, scales. Of floats: blocks, then (rounded)
+ * values of rows and their q. */
 static size_t room_of(const dsx__matrix *m, size_t n) {
     if (is_integer(m)) return n * (2 * padded(m) + m->n_groups * sizeof(int32_t) + sizeof(float));
     if (is_rounded(m)) return n * (size_t)m->columns * (2 * sizeof(float) + 1);

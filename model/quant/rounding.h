@@ -29,12 +29,12 @@ void dsx__hadamard(float *x, uint32_t n);
 
 /* ---- rows of a map's input, and the weights they meet */
 
-/* x[i] is about scale * q[i], to nearest, ties to even; rows: DSX_ROWS_* of int8 or int4. Returns scale: 0 for a row
- * of zeros, NaN for one that holds NaN or infinity. */
+/* x[i] is about scale * q[i], to nearest, ties to even; rows: DSX_ROWS_* of int8 or int4. Returns scale: 0
+ * for a row of zeros, NaN for one that holds NaN or infinity. */
 float dsx__round_row(const float *x, uint64_t n, int rows, float limit, int8_t *q);
 
-/* The row as it is after rounding, scale * q[i]; rows: DSX_ROWS_* but FLOAT. With a Hadamard matrix it is turned,
- * rounded and turned back, as weights are: their products are those of what was turned. */
+/* The row as it is after rounding, scale * q[i]; rows: DSX_ROWS_* but FLOAT. With a Hadamard matrix it is
+ * turned, rounded and turned back, as weights are: their products are those of what was turned. */
 void dsx__round_values(float *x, uint64_t n, int rows, float limit, int8_t *q);
 
 /* Rows [from, from + n) of a part as floats. */

@@ -328,6 +328,34 @@ static void test_linear(void) {
     check_linear(DSX__Q4_1, 45, 32, 300); /* more rows than a task has */
 }
 
+/* Every format of weights with every rounding of rows; and a head of some. */
+static void test_formats(void) {
+    static const dsx__format files[] = {DSX__F32, DSX__BF16, DSX__Q8_0, DSX__Q4_0, DSX__Q5_1, DSX__Q6_K};
+    static const size_t counts[] = {1, 5, 14, 26};
+
+    for (int i = 0; i < 6 * 6 * 6; i++) {
+        int weights = i % 6 < 5 ? i % 6 : DSX_WEIGHTS_FP8, rows = i / 6 % 6;
+        bool fixed = rows >= DSX_ROWS_INT8_FIXED, square = i % 6 == 5;
+        uint32_t group = weights == DSX_WEIGHTS_W8 || weights == DSX_WEIGHTS_W4 ? 32u << i / 6 % 3
+                         : square                                               ? 128
+                                                                                : 0;
+        dsx__format file = files[i / 36];
+        a_case c = {run_linear, .n = counts[i % 4], .flag = i % 5 == 0, .tolerance = 1e-5};
+
+        c.format = (dsx_format){weights, group, rows, fixed ? 0.75f : 0};
+        c.part = part_of(file, 70, file == DSX__Q6_K ? 256 : dsx__blocks[file].group > 0 ? 160 : 155);
+        c.vector = part_of(DSX__F32, 1, 70);
+        check_case(&c);
+        c.run = run_head;
+        if (i % 7 == 0) check_case(&c);
+        free_parts(&c);
+    }
+    a_case many = {run_linear, .n = 500, .tolerance = 1e-5, .format = {DSX_WEIGHTS_W8, 64, DSX_ROWS_INT8, 0}};
+    many.part = part_of(DSX__F32, 33, 64);
+    check_case(&many);
+    free_parts(&many);
+}
+
 static void test_rows(void) {
     static const size_t widths[] = {1, 15, 16, 17, 64, 100, 1536};
     static const size_t counts[] = {0, 1, 5, 40};
@@ -473,6 +501,7 @@ int main(void) {
     for (size_t i = 0; i < N_MACHINES; i++)
         machines[i] = open_machine(&dsx__backend_cpu, DSX_SIMD_SCALAR + (int)(i % 3), 1 + i % 4, i >= 3);
     test_linear();
+    test_formats();
     test_rows();
     test_heads();
     test_attend();

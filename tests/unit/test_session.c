@@ -285,6 +285,76 @@ static void rounded_pages_cannot_come_back(const dsx_backend *backend) {
     dsx_model_free(m);
 }
 
+static void by_policy(const dsx_backend *backend, const dsx_policy *p, int simd, size_t threads, size_t chunk,
+                      double *lp) {
+    dsx_model_options o = DSX_MODEL_OPTIONS_INIT;
+    dsx_model *m = NULL;
+    dsx_session_options so = DSX_SESSION_OPTIONS_INIT;
+    dsx_session *s = NULL;
+
+    o.backend = backend;
+    o.simd = simd;
+    o.n_threads = threads;
+    o.policy = p;
+    so.chunk = chunk;
+    CHECK_EQ(dsx_model_open(path, &o, &m, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_new(m, &so, &s, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_score(s, ids, N, lp, NULL), DSTOK_OK);
+    dsx_session_free(s);
+    dsx_model_free(m);
+}
+
+/* A format for each map: the same bits however it is computed, near the definition, and not those of the
+ * file. A step of rounding is no small number, so one row that falls to the other side is seen. */
+static void policies(void) {
+    static const dsx_format formats[] = {
+        {DSX_WEIGHTS_W8, 32, DSX_ROWS_INT8, 0},       {DSX_WEIGHTS_FP8, 128, DSX_ROWS_FLOAT, 0},
+        {DSX_WEIGHTS_W4, 64, DSX_ROWS_INT8, 0},       {DSX_WEIGHTS_FP8, 0, DSX_ROWS_INT8, 0},
+        {DSX_WEIGHTS_W8, 0, DSX_ROWS_INT8_FIXED, 30}, {DSX_WEIGHTS_FILE, 0, DSX_ROWS_INT8, 0},
+        {DSX_WEIGHTS_W8, 128, DSX_ROWS_FLOAT, 0},     {DSX_WEIGHTS_F32, 0, DSX_ROWS_INT8, 0}};
+    double exact[N], want[N], got[N], off = 0, all = 0;
+    dsx_policy *p = NULL, *other = NULL;
+    dsx_model_options o = DSX_MODEL_OPTIONS_INIT;
+    dsx_plan_options po = DSX_PLAN_OPTIONS_INIT;
+    dsx_plan plan = DSX_PLAN_INIT;
+    dsx_model *m = NULL;
+    dsx_model_info info = DSX_MODEL_INFO_INIT;
+    dstok_error err = {0};
+
+    CHECK_EQ(dsx_policy_new(LAYERS, NULL, &p, NULL), DSTOK_OK);
+    by_policy(NULL, p, 0, 0, 0, want);
+    by_policy(NULL, NULL, 0, 0, 0, exact);
+    CHECK_MEM(want + 1, exact + 1, (N - 1) * sizeof *want);
+    for (int i = 0; i < 8; i++) CHECK_EQ(dsx_policy_set(p, (uint32_t)i / 4, i % 4, &formats[i]), DSTOK_OK);
+    CHECK_EQ(dsx_policy_set(p, 0, DSX_OP_HEAD, &formats[0]), DSTOK_OK);
+    by_policy(NULL, p, DSX_SIMD_SCALAR, 1, 512, want);
+    for (int i = 0; i < 6; i++) {
+        by_policy(NULL, p, i % 4, 1 + (size_t)i % 3, i < 2 ? 0 : i == 2 ? 1 : (size_t)i * 7, got);
+        CHECK_MEM(got + 1, want + 1, (N - 1) * sizeof *got);
+    }
+    by_policy(dsx_backend_float64(), p, 0, 0, 0, got);
+    for (int i = 1; i < N; i++) {
+        off = fmax(off, fabs(got[i] - want[i]));
+        all = fmax(all, fabs(exact[i] - want[i]));
+    }
+    CHECK(off < 0.05 && all > 2 * off);
+
+    o.policy = po.model == NULL ? p : NULL;
+    po.model = &o;
+    CHECK_EQ(dsx_plan_model(path, &po, &plan, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_model_open(path, &o, &m, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_model_describe(m, &info), DSTOK_OK);
+    CHECK_EQ(info.weight_bytes, plan.weights);
+    dsx_model_free(m);
+    CHECK_EQ(dsx_policy_new(LAYERS + 1, NULL, &other, NULL), DSTOK_OK);
+    o.policy = other;
+    CHECK_EQ(dsx_model_open(path, &o, &m, &err), DSTOK_E_INVAL);
+    CHECK(strstr(err.text, "the policy is for 3 layers, the model has 2") != NULL);
+    CHECK_EQ(dsx_plan_model(path, &po, &plan, &err), DSTOK_E_INVAL);
+    dsx_policy_free(p);
+    dsx_policy_free(other);
+}
+
 static void sampling(void) {
     double x[5] = {1, 3, 3, NAN, -1}, y[5];
     dsx_sampler greedy = {0}, warm = {.temperature = 1, .state = 42}, again = {.temperature = 1, .state = 42},
@@ -313,7 +383,8 @@ static void sampling(void) {
     CHECK(seen[3] == 0 && seen[0] > 60 && seen[0] < 250 && seen[4] > 0 && seen[1] > 700);
 }
 
-/* The tokens that may be drawn are those that sorting would keep: the likeliest, of equal ones the lower ids. */
+/* The tokens that may be drawn are those that sorting would keep: the likeliest, of equal ones the lower
+ * ids. */
 static void likeliest(void) {
     enum { MANY = 40 };
     t_rng rng = {5};
@@ -456,6 +527,7 @@ int main(void) {
         limits(backends[i]);
     }
     few_bits_of_weights();
+    policies();
     fixed_limits();
     sampling();
     likeliest();
