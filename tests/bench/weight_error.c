@@ -43,7 +43,7 @@ static void add_part(void *context, const dsx__part *part, const dsx_format *for
     for (uint64_t i = 0; i < part->rows; i += DSX__SQUARE) {
         uint64_t n = part->rows - i < DSX__SQUARE ? part->rows - i : DSX__SQUARE;
 
-        dsx__read_rows(part, format, i, n, w);
+        dsx__rows_read(part, i, n, w);
         dsx__round_weights(format, w, n, part->columns, add_group, s);
     }
     free(w);
