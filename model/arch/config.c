@@ -85,7 +85,6 @@ static dstok_status check_mla(const dsx__config *c, dstok_error *err) {
 
     if (m->kv_rank == 0) return DSTOK_OK;
     DSX_TRY(check_range(sizes, sizeof sizes / sizeof *sizes, err));
-    if (m->kv_rank % 2 != 0) return wrong(err, "the rank of keys and values must be even");
     if (c->head_dim != m->nope + m->rope) return wrong(err, "a head is not its two parts together");
     if (c->n_kv_heads != c->n_heads || c->qk_norm || c->qkv_bias || c->o_bias)
         return dsx__fail(err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET,

@@ -29,12 +29,24 @@ static dstok_status map(int fd, dsx__map *out, dstok_error *err) {
     return DSTOK_OK;
 }
 
+/* What stands in a repository for a file that was not fetched. */
+static bool is_pointer(const dsx__map *m) {
+    static const char begin[] = "version https://git-lfs.github.com/spec/";
+
+    return m->n < 1024 && m->n >= sizeof begin && memcmp(m->data, begin, sizeof begin - 1) == 0;
+}
+
 dstok_status dsx__map_open(const char *path, dsx__map *out, dstok_error *err) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not hold us up */
 
     if (fd < 0) return dsx__fail_in(err, io_failure(err, "cannot be opened"), path);
     dstok_status status = map(fd, out, err);
     close(fd);
+    if (status == DSTOK_OK && is_pointer(out)) {
+        dsx__map_close(out);
+        status = dsx__fail(err, DSTOK_E_FORMAT, DSTOK_NO_OFFSET,
+                           "this is a pointer of Git LFS, not the file itself; fetch that with git lfs pull");
+    }
     return dsx__fail_in(err, status, path);
 }
 

@@ -287,7 +287,6 @@ static void test_experts_refused(void) {
     refuse(V3 "\"moe_layer_freq\":0}", DSTOK_E_FORMAT, "moe_layer_freq must be above 0");
     refuse(V3 "\"attention_bias\":true}", DSTOK_E_UNSUPPORTED, "attention_bias and mlp_bias of DeepSeek");
     refuse(V3 "\"kv_lora_rank\":0}", DSTOK_E_FORMAT, "kv_lora_rank must be above 0");
-    refuse(V3 "\"kv_lora_rank\":511}", DSTOK_E_FORMAT, "rank of keys and values must be even");
     refuse(V3 "\"kv_lora_rank\":1986}", DSTOK_E_FORMAT, "latent and the positions is 2050");
     refuse(V3 "\"qk_rope_head_dim\":63}", DSTOK_E_FORMAT, "even number of dimensions");
     refuse(V3 "\"qk_nope_head_dim\":4294967295}", DSTOK_E_FORMAT, "a head is wider than");

@@ -9,6 +9,7 @@
 #include "t.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -355,6 +356,89 @@ static void policies(void) {
     dsx_policy_free(other);
 }
 
+/* ---- several sessions at once, in a pool that is too small to keep what nobody uses */
+
+enum { WORKERS = 4, TEXTS = 6, ROUNDS = 6, LENGTH = 256 };
+
+typedef struct reader {
+    const dsx_model *model;
+    uint64_t seed;
+    int failed, different;
+    double (*want)[VOCAB];
+} reader;
+
+/* Texts share beginnings of some pages. */
+static void text_of(uint32_t text, uint32_t out[LENGTH]) {
+    for (uint32_t i = 0; i < LENGTH; i++) out[i] = i < 64 * (text % 4) ? ids[i] : (ids[i] + text) % VOCAB;
+}
+
+/* Logits behind a text that is read in two parts, the second by a fork as well. */
+static bool read_text(const dsx_model *m, uint32_t text, double logits[VOCAB], double forked[VOCAB]) {
+    dsx_session_options o = DSX_SESSION_OPTIONS_INIT;
+    dsx_session *s = NULL, *other = NULL;
+    uint32_t words[LENGTH], cut = 64 + text * 17;
+    bool ok;
+
+    o.kv = text % 3 == 2 ? DSX_KV_INT8 : DSX_KV_FLOAT;
+    o.kv_recent = 64;
+    text_of(text, words);
+    ok = dsx_session_new(m, &o, &s, NULL) == DSTOK_OK && dsx_session_feed(s, words, cut, NULL) == DSTOK_OK &&
+         dsx_session_fork(s, &other, NULL) == DSTOK_OK &&
+         dsx_session_feed(s, words + cut, LENGTH - cut, NULL) == DSTOK_OK &&
+         dsx_session_feed(other, words + cut, LENGTH - cut, NULL) == DSTOK_OK &&
+         dsx_session_logits(s, logits, VOCAB, NULL) == DSTOK_OK &&
+         dsx_session_logits(other, forked, VOCAB, NULL) == DSTOK_OK;
+    dsx_session_free(s);
+    dsx_session_free(other);
+    return ok;
+}
+
+static void *read_texts(void *arg) {
+    reader *r = arg;
+    t_rng rng = {r->seed};
+
+    for (int i = 0; i < ROUNDS; i++) {
+        uint32_t text = t_below(&rng, TEXTS);
+        double logits[VOCAB], forked[VOCAB];
+
+        if (!read_text(r->model, text, logits, forked))
+            r->failed++;
+        else if (memcmp(logits, r->want[text], sizeof logits) != 0 ||
+                 memcmp(forked, r->want[text], sizeof forked) != 0)
+            r->different++;
+    }
+    return NULL;
+}
+
+static void at_once(const dsx_backend *backend) {
+    dsx_model *m = open_model(backend, 2, 0);
+    double want[TEXTS][VOCAB], forked[VOCAB];
+    uint64_t weights = m->weight_bytes, page = dsx__page_bytes(m->pool);
+    pthread_t threads[WORKERS];
+    reader readers[WORKERS];
+
+    for (uint32_t i = 0; i < TEXTS; i++) {
+        dsx_model *alone = open_model(backend, 1, 0);
+
+        CHECK(read_text(alone, i, want[i], forked));
+        same(forked, want[i], VOCAB);
+        dsx_model_free(alone);
+    }
+    dsx_model_free(m);
+    m = open_model(backend, 2, weights + 12 * WORKERS * page);
+    for (uint32_t i = 0; i < WORKERS; i++) {
+        readers[i] = (reader){.model = m, .seed = i, .want = want};
+        CHECK(pthread_create(&threads[i], NULL, read_texts, &readers[i]) == 0);
+    }
+    for (uint32_t i = 0; i < WORKERS; i++) {
+        CHECK(pthread_join(threads[i], NULL) == 0);
+        CHECK_EQ(readers[i].failed, 0);
+        CHECK_EQ(readers[i].different, 0);
+    }
+    CHECK(dsx__pool_bytes(m->pool) <= 12 * WORKERS * page);
+    dsx_model_free(m);
+}
+
 static void sampling(void) {
     double x[5] = {1, 3, 3, NAN, -1}, y[5];
     dsx_sampler greedy = {0}, warm = {.temperature = 1, .state = 42}, again = {.temperature = 1, .state = 42},
@@ -526,6 +610,7 @@ int main(void) {
         rows(backends[i]);
         limits(backends[i]);
     }
+    at_once(dsx_backend_cpu());
     few_bits_of_weights();
     policies();
     fixed_limits();
