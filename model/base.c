@@ -48,6 +48,17 @@ dstok_status dsx__fail_in(dstok_error *err, dstok_status status, const char *pat
     return status;
 }
 
+dstok_status dsx__take_options(void *out, const void *options, size_t n, const char *name, dstok_error *err) {
+    size_t size = n;
+
+    if (options != NULL) memcpy(&size, options, sizeof size);
+    if (size != n)
+        return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET,
+                         "%s.struct_size is %zu, of this version %zu: begin with its _INIT", name, size, n);
+    if (options != NULL) memcpy(out, options, n);
+    return DSTOK_OK;
+}
+
 const char *dsx__quote(const void *text, size_t n, dsx__quoted out) {
     const unsigned char *from = text;
     size_t room = sizeof(dsx__quoted) - 1, used = n < room ? n : room;

@@ -25,6 +25,10 @@ dstok_status dsx__no_memory(dstok_error *err);
 /* Puts "NAME: " before the text of a report that was made: NAME is the last part of path. Returns status. */
 dstok_status dsx__fail_in(dstok_error *err, dstok_status status, const char *path);
 
+/* Copies n bytes of options that begin with their own size, which must be n; NULL leaves *out as it is.
+ * E_INVAL. */
+dstok_status dsx__take_options(void *out, const void *options, size_t n, const char *name, dstok_error *err);
+
 /* The head of a text of a file, for messages: what is not printable ASCII becomes '?'. */
 typedef char dsx__quoted[72];
 const char *dsx__quote(const void *text, size_t n, dsx__quoted out);

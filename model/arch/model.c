@@ -228,7 +228,7 @@ dstok_status dsx_model_open(const char *path, const dsx_model_options *options, 
     dsx_model *m;
     dstok_status status;
 
-    if (options != NULL) o = *options;
+    DSX_TRY(dsx__take_options(&o, options, sizeof o, "dsx_model_options", err));
     if (path == NULL || out == NULL || !dsx__options_are_valid(&o))
         return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET,
                          "dsx_model_open: an argument is out of its domain");

@@ -64,11 +64,11 @@ dstok_status dsx_plan_model(const char *path, const dsx_plan_options *options, d
     dsx__parts parts = {0};
     dstok_status status;
 
-    if (options != NULL) o = *options;
-    if (o.model != NULL) mo = *o.model;
-    if (path == NULL || out == NULL || out->struct_size != sizeof *out || o.struct_size != sizeof o ||
-        o.context > DSX__MAX_CONTEXT || o.chunk > 65536 || o.kv < DSX_KV_FLOAT || o.kv > DSX_KV_INT4 ||
-        o.kv_recent > DSX__MAX_CONTEXT || !dsx__options_are_valid(&mo))
+    DSX_TRY(dsx__take_options(&o, options, sizeof o, "dsx_plan_options", err));
+    DSX_TRY(dsx__take_options(&mo, o.model, sizeof mo, "dsx_model_options", err));
+    if (path == NULL || out == NULL || out->struct_size != sizeof *out || o.context > DSX__MAX_CONTEXT ||
+        o.chunk > 65536 || o.kv < DSX_KV_FLOAT || o.kv > DSX_KV_INT4 || o.kv_recent > DSX__MAX_CONTEXT ||
+        !dsx__options_are_valid(&mo))
         return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET,
                          "dsx_plan_model: an argument is out of its domain");
     status = dsx__open(path, &mo, &archive, err);

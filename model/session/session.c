@@ -28,6 +28,10 @@ struct dsx_session {
     bool has_last;
 };
 
+static dstok_status is_null(dstok_error *err) {
+    return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session: an argument is NULL");
+}
+
 /* ---- making */
 
 static dsx_session *make(const dsx_model *model, size_t chunk, uint64_t max_tokens, dsx__kv_format format,
@@ -51,9 +55,9 @@ dstok_status dsx_session_new(const dsx_model *model, const dsx_session_options *
     dsx_session_options o = DSX_SESSION_OPTIONS_INIT;
     dsx_session *s;
 
-    if (options != NULL) o = *options;
-    if (model == NULL || out == NULL || o.struct_size != sizeof o || o.chunk > 65536 || o.kv < DSX_KV_FLOAT ||
-        o.kv > DSX_KV_INT4 || o.kv_recent > DSX__MAX_CONTEXT)
+    DSX_TRY(dsx__take_options(&o, options, sizeof o, "dsx_session_options", err));
+    if (model == NULL || out == NULL || o.chunk > 65536 || o.kv < DSX_KV_FLOAT || o.kv > DSX_KV_INT4 ||
+        o.kv_recent > DSX__MAX_CONTEXT)
         return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET,
                          "dsx_session_new: an argument is out of its domain");
     if (o.max_tokens > DSX__MAX_CONTEXT)
@@ -150,8 +154,7 @@ static void cut(dsx_session *s, uint64_t n) {
 dstok_status dsx_session_fork(const dsx_session *session, dsx_session **out, dstok_error *err) {
     dsx_session *s;
 
-    if (session == NULL || out == NULL)
-        return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session_fork: an argument is NULL");
+    if (session == NULL || out == NULL) return is_null(err);
     s = make(session->model, session->chunk, session->max_tokens, session->format, session->n_recent);
     if (s == NULL || !room_for_ids(s, session->length) || !room_for_pages(s, session->n_pages)) {
         dsx_session_free(s);
@@ -305,8 +308,7 @@ static dstok_status read_chunk(dsx_session *s, const uint32_t *ids, size_t n, co
 }
 
 static dstok_status check(const dsx_session *s, const uint32_t *ids, size_t n, dstok_error *err) {
-    if (s == NULL || (ids == NULL && n > 0))
-        return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session: an argument is NULL");
+    if (s == NULL || (ids == NULL && n > 0)) return is_null(err);
     for (size_t i = 0; i < n; i++)
         if (ids[i] >= s->model->config.n_vocab)
             return dsx__fail(err, DSTOK_E_BAD_ID, i, "an id is not below the size of the model's vocabulary");
@@ -356,8 +358,7 @@ dstok_status dsx_session_read(dsx_session *s, const uint32_t *ids, size_t n, dsx
     dstok_status status;
     size_t n_vocab;
 
-    if (s == NULL || sink == NULL)
-        return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session_read: an argument is NULL");
+    if (s == NULL || sink == NULL) return is_null(err);
     n_vocab = s->model->config.n_vocab;
     w.rows = s->model->ops->alloc(s->model->be, ROWS * n_vocab);
     w.logits = malloc(n_vocab * sizeof *w.logits);
@@ -376,10 +377,11 @@ dsx__page_table dsx__session_pages(const dsx_session *s) {
 }
 
 uint64_t dsx_session_length(const dsx_session *s) {
-    return s->length;
+    return s != NULL ? s->length : 0;
 }
 
 dstok_status dsx_session_truncate(dsx_session *s, uint64_t n, dstok_error *err) {
+    if (s == NULL) return is_null(err);
     if (n > s->length)
         return dsx__fail(err, DSTOK_E_RANGE, DSTOK_NO_OFFSET, "the session has fewer tokens than that");
     if (n > 0 && first_kept(s, n + 1) < first_kept(s, s->length))
@@ -393,20 +395,21 @@ dstok_status dsx_session_truncate(dsx_session *s, uint64_t n, dstok_error *err) 
 /* ---- what comes next */
 
 static dstok_status check_last(const dsx_session *s, dstok_error *err) {
+    if (s == NULL) return is_null(err);
     if (s->has_last) return DSTOK_OK;
     return dsx__fail(err, DSTOK_E_STATE, DSTOK_NO_OFFSET,
                      "no token was read since the session was made or truncated");
 }
 
 dstok_status dsx_session_logits(dsx_session *s, double *logits, size_t cap, dstok_error *err) {
+    DSX_TRY(check_last(s, err));
     const dsx_model *m = s->model;
     uint32_t n = m->config.n_vocab;
-    dstok_status status = check_last(s, err);
     dsx__real *row;
 
-    if (status != DSTOK_OK) return status;
     if (cap < n)
         return dsx__fail(err, DSTOK_E_SPACE, DSTOK_NO_OFFSET, "logits need room for the whole vocabulary");
+    if (logits == NULL) return is_null(err);
     row = m->ops->alloc(m->be, n);
     if (row == NULL) return dsx__no_memory(err);
     m->ops->linear(m->be, m->head, NULL, s->last, 1, row, false);
@@ -417,13 +420,14 @@ dstok_status dsx_session_logits(dsx_session *s, double *logits, size_t cap, dsto
 
 dstok_status dsx_session_next(dsx_session *s, const uint32_t *targets, size_t n, double *out,
                               dstok_error *err) {
+    if (n > 0 && (targets == NULL || out == NULL)) return is_null(err);
+    DSX_TRY(check_last(s, err));
     const dsx_model *m = s->model;
-    dstok_status status = check_last(s, err);
 
-    for (size_t i = 0; i < n && status == DSTOK_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (targets[i] >= m->config.n_vocab)
             return dsx__fail(err, DSTOK_E_BAD_ID, i, "an id is not below the size of the model's vocabulary");
         m->ops->log_probs(m->be, m->head, s->last, 1, &targets[i], &out[i], NULL);
     }
-    return status;
+    return DSTOK_OK;
 }

@@ -104,6 +104,8 @@ class Use(Dsexplain):
         self.fails(2, "other.txt: byte 0: this is no GGUF file", "info", self.write("other.txt", "this is no model"))
         self.fails(2, "copy/config.json:1: byte 1: no JSON", "info", self.copy(config__json="{"))
         self.fails(2, "copy/config.json: ", "info", self.copy(config__json="{}"))
+        pointer = self.write("pointer.gguf", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n")
+        self.fails(2, "pointer.gguf: this is a pointer of Git LFS.*git lfs pull", "info", pointer)
         folder = self.copy()
         (folder / "model.safetensors").write_bytes(b"12345678")
         for name in (folder, f"{folder}/", folder / "model.safetensors"):

@@ -439,6 +439,49 @@ static void at_once(const dsx_backend *backend) {
     dsx_model_free(m);
 }
 
+/* Options of another size are not read, and NULL is told. */
+static void misuse(void) {
+    const size_t other = 8; /* all there is: what reads on is found by a sanitizer */
+    size_t *small = malloc(sizeof *small);
+    dsx_model *m = open_model(dsx_backend_cpu(), 1, 0), *none = NULL;
+    dsx_session *s = new_session(m, 64, DSX_KV_FLOAT), *no_session = NULL;
+    dsx_plan_options po = DSX_PLAN_OPTIONS_INIT;
+    dsx_plan plan = DSX_PLAN_INIT;
+    dstok_error err = {0};
+    double y = 0;
+
+    if (small == NULL) exit(1);
+    *small = other;
+    CHECK_EQ(dsx_model_open(path, (dsx_model_options *)(void *)small, &none, &err), DSTOK_E_INVAL);
+    CHECK(strstr(err.text, "dsx_model_options.struct_size is 8, of this version ") == err.text);
+    CHECK_EQ(dsx_session_new(m, (dsx_session_options *)(void *)small, &no_session, &err), DSTOK_E_INVAL);
+    CHECK_EQ(dsx_plan_model(path, (dsx_plan_options *)(void *)small, &plan, &err), DSTOK_E_INVAL);
+    po.model = (dsx_model_options *)(void *)small;
+    CHECK_EQ(dsx_plan_model(path, &po, &plan, &err), DSTOK_E_INVAL);
+    CHECK(none == NULL && no_session == NULL);
+    free(small);
+
+    CHECK_EQ(dsx_session_new(NULL, NULL, &no_session, &err), DSTOK_E_INVAL);
+    CHECK_EQ(dsx_session_fork(NULL, &no_session, &err), DSTOK_E_INVAL);
+    CHECK_EQ(dsx_session_feed(NULL, ids, 1, &err), DSTOK_E_INVAL);
+    CHECK_EQ(dsx_session_feed(s, NULL, 1, NULL), DSTOK_E_INVAL);
+    CHECK_EQ(dsx_session_score(s, ids, 1, NULL, &err), DSTOK_E_INVAL);
+    CHECK_EQ(dsx_session_read(s, ids, 1, NULL, NULL, &err), DSTOK_E_INVAL);
+    CHECK_EQ(dsx_session_truncate(NULL, 0, &err), DSTOK_E_INVAL);
+    CHECK_EQ(dsx_session_logits(NULL, &y, 1, &err), DSTOK_E_INVAL);
+    CHECK_EQ(dsx_session_next(NULL, ids, 1, &y, &err), DSTOK_E_INVAL);
+    CHECK_EQ(dsx_session_length(NULL), 0);
+    CHECK_EQ(dsx_session_feed(s, NULL, 0, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_feed(s, ids, 1, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_logits(s, NULL, 0, NULL), DSTOK_E_SPACE);
+    CHECK_EQ(dsx_session_logits(s, NULL, VOCAB, NULL), DSTOK_E_INVAL);
+    CHECK_EQ(dsx_session_next(s, NULL, 1, &y, NULL), DSTOK_E_INVAL);
+    CHECK_EQ(dsx_session_next(s, ids, 1, NULL, NULL), DSTOK_E_INVAL);
+    CHECK_EQ(dsx_session_next(s, NULL, 0, NULL, NULL), DSTOK_OK);
+    dsx_session_free(s);
+    dsx_model_free(m);
+}
+
 static void sampling(void) {
     double x[5] = {1, 3, 3, NAN, -1}, y[5];
     dsx_sampler greedy = {0}, warm = {.temperature = 1, .state = 42}, again = {.temperature = 1, .state = 42},
@@ -611,6 +654,7 @@ int main(void) {
         limits(backends[i]);
     }
     at_once(dsx_backend_cpu());
+    misuse();
     few_bits_of_weights();
     policies();
     fixed_limits();
