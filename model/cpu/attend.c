@@ -186,6 +186,7 @@ static void pack_head(void *arg, size_t head) {
     const float *keys = keys_of(j->a, j->n, head), *values = values_of(j->a, j->n, head);
     dsx__kv_part key_part = part_of(j->a, j->n, head, true), value_part = part_of(j->a, j->n, head, false);
 
+    for (uint32_t d = 0; d < s->key_dim; d++) dsx__kv_pack_mean(&key_part, d, keys + (size_t)d * DSX__PAGE);
     for (uint32_t t = 0; t < DSX__PAGE; t++) {
         float row[DSX__KV_MAX_DIM];
 

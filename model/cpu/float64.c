@@ -295,6 +295,14 @@ static void f64_kv_pack(void *be, const dsx__attention *a, uint64_t page) {
     const dsx__kv_shape *s = a->shape;
 
     (void)be;
+    for (uint32_t i = 0; i < s->n_kv_heads * s->key_dim; i++) {
+        dsx__kv_part keys = part_of(a, page, i / s->key_dim, true);
+        float column[DSX__PAGE];
+
+        for (uint32_t t = 0; t < DSX__PAGE; t++)
+            column[t] = (float)keys_of(a, page, 0)[(size_t)i * DSX__PAGE + t];
+        dsx__kv_pack_mean(&keys, i % s->key_dim, column);
+    }
     for (uint32_t i = 0; i < s->n_kv_heads * DSX__PAGE; i++) {
         uint32_t h = i / DSX__PAGE, t = i % DSX__PAGE;
         const double *key = keys_of(a, page, h) + t,

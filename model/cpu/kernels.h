@@ -484,18 +484,22 @@ INLINE V kv_numbers(const dsx__kv_part *p, size_t t, const uint8_t *q, size_t n,
     uint8_t some[16] = {0};
 
     if (n < 16) q = memcpy(some, q, n);
-    if (!p->four) return v_mul(d, i_byte(i_widen(q), 0));
+    if (!p->four) return v_fma(d, i_byte(i_widen(q), 0), m);
     return v_fma(d, t < DSX__PAGE / 2 ? i_nibble(i_widen(q), 0) : i_nibble(i_widen(q), 4), m);
 }
 
 static TARGET void unpack_keys(const dsx__kv_part *p, size_t from, size_t n, float *to) {
     size_t rows = p->four ? DSX__PAGE / 2 : DSX__PAGE;
+    float mean[16];
 
-    for (size_t t = 0; t < DSX__PAGE; t += 16) {
-        V d = v_half(p->d + t), m = p->four ? v_half(p->m + t) : v_set(0.0f);
+    for (size_t i = 0; i < n; i++) {
+        if (i % 16 == 0) v_store(mean, v_half(p->mean + from + i)); /* behind the last lie numbers */
+        for (size_t t = 0; t < DSX__PAGE; t += 16) {
+            V m = v_add(p->four ? v_half(p->m + t) : v_set(0.0f), v_set(mean[i % 16]));
 
-        for (size_t i = 0; i < n; i++)
-            v_store(to + i * DSX__PAGE + t, kv_numbers(p, t, p->q + (from + i) * rows + t % rows, 16, d, m));
+            v_store(to + i * DSX__PAGE + t,
+                    kv_numbers(p, t, p->q + (from + i) * rows + t % rows, 16, v_half(p->d + t), m));
+        }
     }
 }
 

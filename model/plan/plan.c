@@ -27,17 +27,16 @@ uint64_t dsx__plan_weights(const dsx__config *c, const dsx__parts *parts, const 
     return sum.bytes;
 }
 
-/* Pages of one session when it is longest. Packed ones: those far back have one form, and a chunk's worth
- * both. */
+/* Pages of one session when it is longest. Packed: the first, the recent ones and that of the last token stay
+ * as they are, and those of the chunk that is read come beside. */
 static uint64_t kv_bytes(const dsx__kv_shape *s, size_t real_bytes, const dsx_plan_options *o,
                          uint64_t context, uint64_t rows) {
-    uint64_t pages = (context + DSX__PAGE - 1) / DSX__PAGE, page = dsx__kv_page_reals(s) * real_bytes, packed,
-             reals;
+    uint64_t pages = (context + DSX__PAGE - 1) / DSX__PAGE, page = dsx__kv_page_reals(s) * real_bytes,
+             kept = 2 + dsx__kv_recent(o->kv_recent), reals = kept + (rows + DSX__PAGE - 1) / DSX__PAGE;
 
     if (o->kv == DSX_KV_FLOAT) return pages * page;
-    packed = pages > 1 + dsx__kv_recent(o->kv_recent) ? pages - 1 - dsx__kv_recent(o->kv_recent) : 0;
-    reals = 1 + dsx__kv_recent(o->kv_recent) + (rows + DSX__PAGE - 1) / DSX__PAGE;
-    return packed * dsx__kv_packed_bytes(s, (dsx__kv_format)o->kv) + (reals < pages ? reals : pages) * page;
+    return (pages > kept ? pages - kept : 0) * dsx__kv_packed_bytes(s, (dsx__kv_format)o->kv) +
+           (reals < pages ? reals : pages) * page;
 }
 
 /* Of many long texts: no less than what fits. */

@@ -8,12 +8,19 @@
 #include <math.h>
 #include <string.h>
 
-static size_t part_bytes(dsx__kv_format format, size_t dim) {
-    return format == DSX__KV_INT4 ? 4 * DSX__PAGE + DSX__PAGE / 2 * dim : 2 * DSX__PAGE + DSX__PAGE * dim;
+/* Numbers of fp16 before the integers. */
+static size_t n_halves(const dsx__kv_shape *s, dsx__kv_format format, bool keys) {
+    return (format == DSX__KV_INT4 ? 2 : 1) * DSX__PAGE + (keys ? s->key_dim : 0);
+}
+
+static size_t part_bytes(const dsx__kv_shape *s, dsx__kv_format format, bool keys) {
+    size_t n = (size_t)DSX__PAGE * (keys ? s->key_dim : s->value_dim);
+
+    return 2 * n_halves(s, format, keys) + (format == DSX__KV_INT4 ? n / 2 : n);
 }
 
 static size_t head_bytes(const dsx__kv_shape *s, dsx__kv_format format) {
-    return part_bytes(format, s->key_dim) + part_bytes(format, s->value_dim);
+    return part_bytes(s, format, true) + part_bytes(s, format, false);
 }
 
 size_t dsx__kv_packed_bytes(const dsx__kv_shape *s, dsx__kv_format format) {
@@ -23,12 +30,15 @@ size_t dsx__kv_packed_bytes(const dsx__kv_shape *s, dsx__kv_format format) {
 dsx__kv_part dsx__kv_part_of(const dsx__kv_shape *s, dsx__kv_format format, uint8_t *packed, uint32_t layer,
                              uint32_t head, bool keys) {
     uint8_t *at = packed + head_bytes(s, format) * ((size_t)layer * s->n_kv_heads + head) +
-                  (keys ? 0 : part_bytes(format, s->key_dim));
-    uint16_t *d = (uint16_t *)(void *)at;
-    bool four = format == DSX__KV_INT4;
+                  (keys ? 0 : part_bytes(s, format, true));
+    uint16_t *d = (uint16_t *)(void *)at, *end = d + n_halves(s, format, keys);
 
-    return (dsx__kv_part){four, keys,          keys ? s->key_dim : s->value_dim,
-                          d,    d + DSX__PAGE, at + (four ? 4 : 2) * DSX__PAGE};
+    return (dsx__kv_part){.four = format == DSX__KV_INT4,
+                          .dim = keys ? s->key_dim : s->value_dim,
+                          .d = d,
+                          .m = d + DSX__PAGE,
+                          .mean = keys ? end - s->key_dim : NULL,
+                          .q = (uint8_t *)end};
 }
 
 uint64_t dsx__kv_recent(uint64_t tokens) {
@@ -39,7 +49,7 @@ uint64_t dsx__kv_recent(uint64_t tokens) {
 static uint8_t *byte_of(const dsx__kv_part *p, uint32_t t, uint32_t i) {
     size_t rows = p->four ? DSX__PAGE / 2 : DSX__PAGE, row = t % rows;
 
-    return p->q + (p->is_keys ? i * rows + row : row * p->dim + i);
+    return p->q + (p->mean != NULL ? i * rows + row : row * p->dim + i);
 }
 
 /* Integers of (x - m) / d, to the nearest, from low to high; 0 when d is. */
@@ -87,17 +97,24 @@ static void pack_int4(const dsx__kv_part *p, uint32_t t, const float *row) {
     }
 }
 
+void dsx__kv_pack_mean(const dsx__kv_part *p, uint32_t i, const float *keys) {
+    double sum = 0;
+
+    for (uint32_t t = 0; t < DSX__PAGE; t++) sum += (double)keys[t];
+    p->mean[i] = dsx__to_half((float)(sum / DSX__PAGE));
+}
+
 void dsx__kv_pack_row(const dsx__kv_part *p, uint32_t t, const float *row) {
-    if (p->four)
-        pack_int4(p, t, row);
-    else
-        pack_int8(p, t, row);
+    float rest[DSX__KV_MAX_DIM];
+
+    for (uint32_t i = 0; p->mean != NULL && i < p->dim; i++) rest[i] = row[i] - dsx__half(p->mean[i]);
+    (p->four ? pack_int4 : pack_int8)(p, t, p->mean != NULL ? rest : row);
 }
 
 float dsx__kv_number(const dsx__kv_part *p, uint32_t t, uint32_t i) {
-    uint8_t q = *byte_of(p, t, i);
-    float d = dsx__half(p->d[t]);
+    uint8_t byte = *byte_of(p, t, i);
+    int q = !p->four ? (int8_t)byte : t < DSX__PAGE / 2 ? byte & 15 : byte >> 4;
+    float m = p->four ? dsx__half(p->m[t]) : 0, mean = p->mean != NULL ? dsx__half(p->mean[i]) : 0;
 
-    if (!p->four) return d * (float)(int8_t)q;
-    return fmaf(d, (float)(t < DSX__PAGE / 2 ? q & 15 : q >> 4), dsx__half(p->m[t]));
+    return fmaf(dsx__half(p->d[t]), (float)q, m + mean);
 }
