@@ -80,6 +80,14 @@ extern const char cli_program_name[];
 
 /* Finds the verb and runs it: the whole of main. */
 int cli_start(const struct cli_program *program, int argc, char **argv);
+/* Help of one verb, without its options. cli_put_help appends that of verb_bit; options appends those. */
+struct cli_help_text {
+    unsigned bit;
+    const char *text, *examples;
+};
+void cli_put_help(struct cli_buf *out, const struct cli_help_text *verbs, size_t n, unsigned verb_bit,
+                  void (*options)(struct cli_buf *out, unsigned verb_bit));
+
 /* Help on standard output. Returns 0, or CLI_FAIL after a message. */
 int cli_print_help(const struct cli_program *program, unsigned verb_bit);
 

@@ -140,25 +140,14 @@ static const char trace_examples[] =
     "  dstok trace --scores s.json --before 'Context:\\n\\n' a.txt b.txt\n";
 
 void cli_help(struct cli_buf *out, unsigned verb_bit) {
-    static const struct {
-        unsigned bit;
-        const char *text, *examples;
-    } verbs[] = {
+    static const struct cli_help_text verbs[] = {
         {CLI_ENCODE, encode_text, encode_examples}, {CLI_DECODE, decode_text, decode_examples},
         {CLI_COUNT, count_text, count_examples},    {CLI_INSPECT, inspect_text, inspect_examples},
         {CLI_TRAIN, train_text, train_examples},    {CLI_COMPILE, compile_text, compile_examples},
         {CLI_BENCH, bench_text, bench_examples},    {CLI_TRACE, trace_text, trace_examples},
         {CLI_CHUNK, chunk_text, chunk_examples},
     };
-    size_t i;
 
     if (verb_bit == 0) cli_buf_text(out, general);
-    for (i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        if (verbs[i].bit == verb_bit) {
-            cli_buf_text(out, verbs[i].text);
-            cli_buf_text(out, "\noptions:\n");
-            cli_options_help(out, verb_bit);
-            cli_buf_text(out, "\nexamples:\n");
-            cli_buf_text(out, verbs[i].examples);
-        }
+    cli_put_help(out, verbs, sizeof verbs / sizeof *verbs, verb_bit, cli_options_help);
 }

@@ -55,6 +55,20 @@ static int print_version(void) {
     return cli_out(text, (size_t)n);
 }
 
+void cli_put_help(struct cli_buf *out, const struct cli_help_text *verbs, size_t n, unsigned verb_bit,
+                  void (*options)(struct cli_buf *out, unsigned verb_bit)) {
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        if (verbs[i].bit == verb_bit) {
+            cli_buf_text(out, verbs[i].text);
+            cli_buf_text(out, "\noptions:\n");
+            options(out, verb_bit);
+            cli_buf_text(out, "\nexamples:\n");
+            cli_buf_text(out, verbs[i].examples);
+        }
+}
+
 int cli_print_help(const struct cli_program *p, unsigned verb_bit) {
     struct cli_buf text = {0};
     int rc;

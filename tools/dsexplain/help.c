@@ -122,24 +122,13 @@ static const char scan_examples[] =
     "  dsexplain scan smollm2 -f README.md --policy policy.json\n";
 
 void ex_help(struct cli_buf *out, unsigned verb_bit) {
-    static const struct {
-        unsigned bit;
-        const char *text, *examples;
-    } verbs[] = {
+    static const struct cli_help_text verbs[] = {
         {EX_INFO, info_text, info_examples}, {EX_GENERATE, generate_text, generate_examples},
         {EX_PPL, ppl_text, ppl_examples},    {EX_LOGPROBS, logprobs_text, logprobs_examples},
         {EX_PLAN, plan_text, plan_examples}, {EX_CONVERT, convert_text, convert_examples},
         {EX_SCAN, scan_text, scan_examples},
     };
-    size_t i;
 
     if (verb_bit == 0) cli_buf_text(out, general);
-    for (i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        if (verbs[i].bit == verb_bit) {
-            cli_buf_text(out, verbs[i].text);
-            cli_buf_text(out, "\noptions:\n");
-            ex_options_help(out, verb_bit);
-            cli_buf_text(out, "\nexamples:\n");
-            cli_buf_text(out, verbs[i].examples);
-        }
+    cli_put_help(out, verbs, sizeof verbs / sizeof *verbs, verb_bit, ex_options_help);
 }
