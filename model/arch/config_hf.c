@@ -40,6 +40,11 @@ static uint32_t whole(reader *r, const char *key, uint32_t missing) {
     return missing;
 }
 
+/* The same, where null says that there is none. */
+static uint32_t whole_or_none(reader *r, const char *key, uint32_t missing) {
+    return json_is_null(json_object_get(r->o, key)) ? 0 : whole(r, key, missing);
+}
+
 static double number(reader *r, const char *key, double missing) {
     const json_t *v = find(r, key);
 
@@ -109,9 +114,7 @@ static void read_layer_types(reader *r, dsx__config *c) {
 }
 
 static void read_window(reader *r, dsx__config *c, bool used, uint32_t from) {
-    if (used)
-        c->window =
-            json_is_null(json_object_get(r->o, "sliding_window")) ? 0 : whole(r, "sliding_window", 4096);
+    if (used) c->window = whole_or_none(r, "sliding_window", 4096);
     if (used && find(r, "sliding_window") != NULL && c->window == 0)
         FAIL(r, DSTOK_E_FORMAT, "sliding_window must be above 0");
     if (from >= c->n_layers) c->window = 0;
@@ -259,7 +262,7 @@ static void read_deepseek(reader *r, dsx__config *c) {
     only(r, "hidden_act", "silu");
     if (flag(r, "attention_bias", false) || flag(r, "mlp_bias", false))
         FAIL(r, DSTOK_E_UNSUPPORTED, "not supported: attention_bias and mlp_bias of DeepSeek");
-    m->q_rank = json_is_null(json_object_get(r->o, "q_lora_rank")) ? 0 : whole(r, "q_lora_rank", 1536);
+    m->q_rank = whole_or_none(r, "q_lora_rank", 1536);
     m->kv_rank = whole(r, "kv_lora_rank", 512);
     m->nope = whole(r, "qk_nope_head_dim", 128);
     m->rope = whole(r, "qk_rope_head_dim", 64);
@@ -284,11 +287,9 @@ static void read_deepseek_v2(reader *r, dsx__config *c) {
     read_deepseek(r, c);
     only(r, "scoring_func", "softmax");
     c->rope.interleaved = true;
-    c->moe.n_experts =
-        json_is_null(json_object_get(r->o, "n_routed_experts")) ? 0 : whole(r, "n_routed_experts", 64);
+    c->moe.n_experts = whole_or_none(r, "n_routed_experts", 64);
     c->moe.n_used = whole(r, "num_experts_per_tok", 0);
-    c->moe.n_shared =
-        json_is_null(json_object_get(r->o, "n_shared_experts")) ? 0 : whole(r, "n_shared_experts", 2);
+    c->moe.n_shared = whole_or_none(r, "n_shared_experts", 2);
     c->moe.width = whole(r, "moe_intermediate_size", 1407);
     c->moe.scale = number(r, "routed_scaling_factor", 1);
     if (flag(r, "norm_topk_prob", false))
@@ -370,15 +371,13 @@ static void read_ids(reader *r, const model *m, dsx__config *c) {
 }
 
 static void read_sizes(reader *r, const model *m, dsx__config *c) {
-    bool kv_null = json_is_null(json_object_get(r->o, "num_key_value_heads"));
-
     *c = (dsx__config){.arch = m->arch, .moe = {.layer_step = 1, .scale = 1}};
     c->n_vocab = whole(r, "vocab_size", m->n_vocab);
     c->width = whole(r, "hidden_size", m->width);
     c->ffn = whole(r, "intermediate_size", m->ffn);
     c->n_layers = whole(r, "num_hidden_layers", m->n_layers);
     c->n_heads = whole(r, "num_attention_heads", m->n_heads);
-    c->n_kv_heads = whole(r, "num_key_value_heads", kv_null ? 0 : m->n_kv_heads);
+    c->n_kv_heads = whole_or_none(r, "num_key_value_heads", m->n_kv_heads);
     if (c->n_kv_heads == 0 && find(r, "num_key_value_heads") == NULL) c->n_kv_heads = c->n_heads;
     if (c->n_heads == 0) FAIL(r, DSTOK_E_FORMAT, "num_attention_heads must be above 0");
     c->head_dim =

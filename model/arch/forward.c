@@ -378,30 +378,21 @@ uint64_t dsx__work_bytes(const dsx__config *c, size_t real_bytes, size_t rows) {
     return sum * rows + (c->moe.n_experts + c->moe.n_groups) * 8ull;
 }
 
-static void free_choices(struct dsx__choice *c) {
-    if (c == NULL) return;
-    free(c->weights);
-    free(c->experts);
-    free(c->logits);
-    free(c->scratch);
-    free(c->index);
-    free(c->scale);
-    free(c);
-}
-
+/* In one piece of memory. */
 static struct dsx__choice *new_choices(const dsx__moe *m, size_t rows) {
-    struct dsx__choice *c = calloc(1, sizeof *c);
+    size_t used = rows * m->n_used, logits = rows * m->n_experts,
+           scratch = (size_t)m->n_experts + m->n_groups;
+    struct dsx__choice *c = calloc(1, sizeof *c + (used + logits + scratch + rows) * sizeof(double) +
+                                          (used + rows) * sizeof(uint32_t));
 
     if (c == NULL) return NULL;
-    c->weights = calloc(rows * m->n_used, sizeof *c->weights);
-    c->experts = calloc(rows * m->n_used, sizeof *c->experts);
-    c->logits = calloc(rows * m->n_experts, sizeof *c->logits);
-    c->scratch = calloc((size_t)m->n_experts + m->n_groups, sizeof *c->scratch);
-    c->index = calloc(rows, sizeof *c->index);
-    c->scale = calloc(rows, sizeof *c->scale);
-    if (c->weights && c->experts && c->logits && c->scratch && c->index && c->scale) return c;
-    free_choices(c);
-    return NULL;
+    c->weights = (double *)(void *)(c + 1);
+    c->logits = c->weights + used;
+    c->scratch = c->logits + logits;
+    c->scale = c->scratch + scratch;
+    c->experts = (uint32_t *)(void *)(c->scale + rows);
+    c->index = c->experts + used;
+    return c;
 }
 
 dstok_status dsx__work_new(const dsx_model *model, size_t rows, dsx__work *out) {
@@ -433,6 +424,6 @@ void dsx__work_free(dsx__work *w) {
         if (*array(w, i) != NULL) w->model->ops->free(w->model->be, *array(w, i), w->rows * width[i]);
     free(w->cosine);
     free(w->sine);
-    free_choices(w->choices);
+    free(w->choices);
     memset(w, 0, sizeof *w);
 }

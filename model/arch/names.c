@@ -122,82 +122,51 @@ typedef struct search {
 
 static bool is_there(const dsx__config *c, when w, uint32_t layer) {
     bool latent = c->mla.kv_rank > 0, experts = dsx__has_experts(c, layer);
+    const bool there[] = {
+        [ALWAYS] = true,
+        [UNTIED] = !c->tied_head,
+        [PLAIN] = !latent,
+        [Q_DIRECT] = !latent || c->mla.q_rank == 0,
+        [QKV_BIAS] = c->qkv_bias,
+        [O_BIAS] = c->o_bias,
+        [QK_NORM] = c->qk_norm,
+        [LATENT] = latent,
+        [KV_WHOLE] = latent && !c->mla.split,
+        [KV_SPLIT] = latent && c->mla.split,
+        [Q_LATENT] = latent && c->mla.q_rank > 0,
+        [DENSE] = !experts,
+        [DENSE_BIAS] = !experts && c->mlp_bias,
+        [EXPERTS] = experts,
+        [ROUTER_BIAS] = experts && c->moe.has_bias,
+        [SHARED] = experts && c->moe.n_shared > 0,
+    };
 
-    switch (w) {
-    case ALWAYS:
-        return true;
-    case UNTIED:
-        return !c->tied_head;
-    case PLAIN:
-        return !latent;
-    case Q_DIRECT:
-        return !latent || c->mla.q_rank == 0;
-    case QKV_BIAS:
-        return c->qkv_bias;
-    case O_BIAS:
-        return c->o_bias;
-    case QK_NORM:
-        return c->qk_norm;
-    case LATENT:
-        return latent;
-    case KV_WHOLE:
-        return latent && !c->mla.split;
-    case KV_SPLIT:
-        return latent && c->mla.split;
-    case Q_LATENT:
-        return latent && c->mla.q_rank > 0;
-    case DENSE:
-        return !experts;
-    case DENSE_BIAS:
-        return !experts && c->mlp_bias;
-    case EXPERTS:
-        return experts;
-    case ROUTER_BIAS:
-        return experts && c->moe.has_bias;
-    default:
-        return experts && c->moe.n_shared > 0;
-    }
+    return there[w];
 }
 
 static uint64_t length(const dsx__config *c, axis a) {
-    switch (a) {
-    case VOCAB:
-        return c->n_vocab;
-    case WIDTH:
-        return c->width;
-    case HEADS:
-        return (uint64_t)c->n_heads * c->head_dim;
-    case KV_HEADS:
-        return (uint64_t)c->n_kv_heads * c->head_dim;
-    case VALUES:
-        return (uint64_t)c->n_heads * dsx__value_dim(c);
-    case HEAD:
-        return c->head_dim;
-    case VALUE:
-        return dsx__value_dim(c);
-    case NOPE:
-        return c->mla.nope;
-    case N_HEADS:
-        return c->n_heads;
-    case Q_RANK:
-        return c->mla.q_rank;
-    case KV_RANK:
-        return c->mla.kv_rank;
-    case KV_A:
-        return (uint64_t)c->mla.kv_rank + c->mla.rope;
-    case KV_B:
-        return (uint64_t)c->n_heads * ((uint64_t)c->mla.nope + c->mla.value);
-    case FFN:
-        return c->ffn;
-    case N_EXPERTS:
-        return c->moe.n_experts;
-    case EXPERT_FFN:
-        return c->moe.width;
-    case SHARED_FFN:
-        return (uint64_t)c->moe.width * c->moe.n_shared;
-    default:
-        return 1;
-    }
+    const uint64_t lengths[] = {
+        [NONE] = 1,
+        [VOCAB] = c->n_vocab,
+        [WIDTH] = c->width,
+        [HEADS] = (uint64_t)c->n_heads * c->head_dim,
+        [KV_HEADS] = (uint64_t)c->n_kv_heads * c->head_dim,
+        [VALUES] = (uint64_t)c->n_heads * dsx__value_dim(c),
+        [HEAD] = c->head_dim,
+        [VALUE] = dsx__value_dim(c),
+        [NOPE] = c->mla.nope,
+        [N_HEADS] = c->n_heads,
+        [Q_RANK] = c->mla.q_rank,
+        [KV_RANK] = c->mla.kv_rank,
+        [KV_A] = (uint64_t)c->mla.kv_rank + c->mla.rope,
+        [KV_B] = (uint64_t)c->n_heads * ((uint64_t)c->mla.nope + c->mla.value),
+        [FFN] = c->ffn,
+        [N_EXPERTS] = c->moe.n_experts,
+        [EXPERT_FFN] = c->moe.width,
+        [SHARED_FFN] = (uint64_t)c->moe.width * c->moe.n_shared,
+    };
+
+    return lengths[a];
 }
 
 /* ---- one tensor */

@@ -24,23 +24,6 @@ typedef struct files {
 
 /* ---- paths */
 
-static char *join(const char *folder, const char *name) {
-    size_t n = strlen(folder), m = strlen(name);
-    char *path = malloc(n + m + 2);
-
-    if (path == NULL) return NULL;
-    memcpy(path, folder, n);
-    path[n] = '/';
-    memcpy(path + n + 1, name, m + 1);
-    return path;
-}
-
-static bool is_file(const char *path) {
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
 static bool is_folder(const char *path) {
     struct stat st;
 
@@ -89,7 +72,7 @@ static dstok_status add_safetensors(files *f, const char *path, dsx__list *list,
 }
 
 static dstok_status read_config(const char *folder, dsx__config *out, dstok_error *err) {
-    char *path = join(folder, "config.json");
+    char *path = dsx__path(folder, "config.json");
     dsx__map m = {.data = NULL};
 
     if (path == NULL) return dsx__no_memory(err);
@@ -185,7 +168,7 @@ static dstok_status open_shards(files *f, const char *folder, json_t *map, dsx__
     dstok_status status = shard_names(map, names, &n, err);
     for (size_t i = 0; i < n && status == DSTOK_OK; i++) {
         size_t first = list->n;
-        char *path = join(folder, names[i]);
+        char *path = dsx__path(folder, names[i]);
         status = path == NULL ? dsx__no_memory(err) : add_safetensors(f, path, list, err);
         if (status == DSTOK_OK) status = check_shard(map, names[i], list, first, err);
         free(path);
@@ -223,14 +206,15 @@ static dstok_status open_index(files *f, const char *folder, const char *path, d
 
 /* The one file, or the index and what it names. */
 static dstok_status open_weights(files *f, const char *folder, dsx__list *list, dstok_error *err) {
-    char *one = join(folder, "model.safetensors"), *index = join(folder, "model.safetensors.index.json");
+    char *one = dsx__path(folder, "model.safetensors"),
+         *index = dsx__path(folder, "model.safetensors.index.json");
     dstok_status status;
 
     if (one == NULL || index == NULL)
         status = dsx__no_memory(err);
-    else if (is_file(one))
+    else if (dsx__is_file(one))
         status = add_safetensors(f, one, list, err);
-    else if (is_file(index))
+    else if (dsx__is_file(index))
         status = open_index(f, folder, index, list, err);
     else
         status =
@@ -250,9 +234,9 @@ static dstok_status open_folder(const char *folder, const char *file, dsx__archi
     out->kind = DSX__SAFETENSORS;
     DSX_TRY(read_config(folder, &out->config, err));
     DSX_TRY(file != NULL ? add_safetensors(f, file, list, err) : open_weights(f, folder, list, err));
-    out->tokenizer = join(folder, "tokenizer.json");
+    out->tokenizer = dsx__path(folder, "tokenizer.json");
     if (out->tokenizer == NULL) return dsx__no_memory(err);
-    if (!is_file(out->tokenizer)) {
+    if (!dsx__is_file(out->tokenizer)) {
         free(out->tokenizer);
         out->tokenizer = NULL;
     }

@@ -8,7 +8,6 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define MAX_TEMPLATE (1u << 20)
 #define MAX_CONFIG   (64u << 20) /* tokenizer_config.json may list hundreds of added tokens */
@@ -63,17 +62,12 @@ static dstok_status of_text(const dsx__map *m, char **out, dstok_error *err) {
 static dstok_status of_file(const char *folder, const char *name,
                             dstok_status (*read)(const dsx__map *m, char **out, dstok_error *err), char **out,
                             dstok_error *err) {
-    size_t n = strlen(folder), k = strlen(name);
-    char *path = malloc(n + k + 2);
+    char *path = dsx__path(folder, name);
     dsx__map m = {.data = NULL};
     dstok_status status = DSTOK_OK;
-    struct stat st;
 
     if (path == NULL) return dsx__no_memory(err);
-    memcpy(path, folder, n);
-    path[n] = '/';
-    memcpy(path + n + 1, name, k + 1);
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && dsx__map_open(path, &m, NULL) == DSTOK_OK) {
+    if (dsx__is_file(path) && dsx__map_open(path, &m, NULL) == DSTOK_OK) {
         status = read(&m, out, err);
         dsx__map_close(&m);
     }

@@ -186,15 +186,11 @@ static void read_latent(reader *r, dsx__config *c) {
     c->n_kv_heads = c->n_heads;
 }
 
-static bool has_router_bias(const reader *r) {
-    static const char end[] = ".exp_probs_b.bias";
+static bool has_router_bias(const reader *r, uint32_t layer) {
+    char name[40];
 
-    for (size_t i = 0; i < r->tensors->n_tensors; i++) {
-        const char *name = r->tensors->tensors[i].name;
-        size_t n = strlen(name);
-        if (n > sizeof end && strcmp(name + n - (sizeof end - 1), end) == 0) return true;
-    }
-    return false;
+    snprintf(name, sizeof name, "blk.%" PRIu32 ".exp_probs_b.bias", layer);
+    return dsx__archive_find(r->tensors, name) != NULL;
 }
 
 static void read_experts(reader *r, dsx__config *c) {
@@ -217,7 +213,7 @@ static void read_experts(reader *r, dsx__config *c) {
              r->key, gate);
     m->gate = gate == 2 ? DSX__GATE_SIGMOID : DSX__GATE_SOFTMAX;
     m->group_top2 = gate == 2;
-    m->has_bias = has_router_bias(r);
+    m->has_bias = has_router_bias(r, m->first_layer);
     m->normalise = dsx__gguf_flag(r->g, key_of(r, "expert_weights_norm"), c->arch == DSX__QWEN3_MOE);
     m->scale = number(r, "expert_weights_scale", 1);
     if (m->scale == 0) m->scale = 1; /* as good as missing */

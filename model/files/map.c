@@ -4,10 +4,28 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+char *dsx__path(const char *folder, const char *name) {
+    size_t n = strlen(folder), m = strlen(name);
+    char *path = malloc(n + m + 2);
+
+    if (path == NULL) return NULL;
+    memcpy(path, folder, n);
+    path[n] = '/';
+    memcpy(path + n + 1, name, m + 1);
+    return path;
+}
+
+bool dsx__is_file(const char *path) {
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
 
 static dstok_status io_failure(dstok_error *err, const char *what) {
     char reason[128] = "";

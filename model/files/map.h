@@ -11,6 +11,10 @@ typedef struct dsx__map {
     size_t n;
 } dsx__map;
 
+/* FOLDER/NAME, malloc'ed; NULL: out of memory. */
+char *dsx__path(const char *folder, const char *name);
+bool dsx__is_file(const char *path);
+
 /* E_IO: it cannot be opened, or is no plain file. */
 dstok_status dsx__map_open(const char *path, dsx__map *out, dstok_error *err);
 void dsx__map_close(dsx__map *m); /* accepts a zeroed one */
