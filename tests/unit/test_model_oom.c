@@ -315,6 +315,7 @@ static void each_allocation(run *r) {
         CHECK_MEM(&got, &want, sizeof got);
     }
     fail_at = 0;
+    expected = NULL;
 }
 
 static void remove_files(void) {
