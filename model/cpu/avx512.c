@@ -18,7 +18,9 @@
 #define ONE          static inline __attribute__((always_inline)) TARGET
 
 typedef __m512 V;
-typedef __m512i I;
+/* Not __m512i: GCC 12 keeps arrays of it in memory where their elements are converted to be worked on. */
+typedef int I __attribute__((vector_size(64)));
+#define M(x) ((__m512i)(x))
 
 ONE V v_load(const float *p) {
     return _mm512_loadu_ps(p);
@@ -70,51 +72,51 @@ ONE V v_shift_in(V x, V by) {
     return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(x), n));
 }
 ONE I i_load(const uint32_t *p) {
-    return _mm512_loadu_si512(p);
+    return (I)_mm512_loadu_si512(p);
 }
 /* A table of 16 floats is looked up by the lowest four bits of each lane. */
 ONE V i_nibble(I x, int at) {
     const V numbers = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 
-    return _mm512_permutexvar_ps(_mm512_srli_epi32(x, (unsigned)at), numbers);
+    return _mm512_permutexvar_ps(_mm512_srli_epi32(M(x), (unsigned)at), numbers);
 }
 ONE V i_byte(I x, int at) {
-    return _mm512_cvtepi32_ps(_mm512_srai_epi32(_mm512_slli_epi32(x, (unsigned)(24 - at)), 24));
+    return _mm512_cvtepi32_ps(_mm512_srai_epi32(_mm512_slli_epi32(M(x), (unsigned)(24 - at)), 24));
 }
 ONE V i_fp8(I x, int at) {
-    __m512i bits = _mm512_and_si512(_mm512_srai_epi32(_mm512_slli_epi32(x, (unsigned)(24 - at)), 4),
+    __m512i bits = _mm512_and_si512(_mm512_srai_epi32(_mm512_slli_epi32(M(x), (unsigned)(24 - at)), 4),
                                     _mm512_set1_epi32((int)0x87f00000));
 
     return _mm512_mul_ps(_mm512_castsi512_ps(bits), _mm512_set1_ps(0x1p120f));
 }
 ONE I i_widen(const uint8_t *p) {
-    return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+    return (I)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
 }
 
 ONE I i_set(uint32_t x) {
-    return _mm512_set1_epi32((int)x);
+    return (I)_mm512_set1_epi32((int)x);
 }
 ONE I i_zero(void) {
-    return _mm512_setzero_si512();
+    return (I)_mm512_setzero_si512();
 }
 ONE I i_sub(I x, I y) {
-    return _mm512_sub_epi32(x, y);
+    return (I)_mm512_sub_epi32(M(x), M(y));
 }
 ONE V i_float(I x) {
-    return _mm512_cvtepi32_ps(x);
+    return _mm512_cvtepi32_ps(M(x));
 }
 ONE I i_low(I x) {
-    return _mm512_and_si512(x, i_set(0x0f0f0f0f));
+    return (I)_mm512_and_si512(M(x), M(i_set(0x0f0f0f0f)));
 }
 ONE I i_high(I x) {
-    return i_low(_mm512_srli_epi32(x, 4));
+    return i_low((I)_mm512_srli_epi32(M(x), 4));
 }
 static inline __attribute__((always_inline)) DOT_TARGET I i_dot4(I sum, I w, I x) {
-    return _mm512_dpbusd_epi32(sum, w, x);
+    return (I)_mm512_dpbusd_epi32(M(sum), M(w), M(x));
 }
 /* w + 128 is unsigned. */
 static inline __attribute__((always_inline)) DOT_TARGET I i_dot8(I sum, I w, I x) {
-    return _mm512_dpbusd_epi32(sum, _mm512_xor_si512(w, i_set(0x80808080)), x);
+    return (I)_mm512_dpbusd_epi32(M(sum), _mm512_xor_si512(M(w), M(i_set(0x80808080))), M(x));
 }
 
 #include "cpu/kernels.h"

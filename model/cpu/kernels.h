@@ -237,33 +237,44 @@ DOT_INLINE void dot_group(const size_t rows, const size_t vectors, const bool fo
     for (size_t r = 0; r < rows; r++)
 #pragma GCC unroll 2
         for (size_t v = 0; v < vectors; v++) sum[r][v] = i_zero();
-    for (end = end < all ? end : all; k < end; k += step, p += DSX__PANEL, q += step / 4 * x->n) {
+    const size_t n = x->n;
+    for (size_t left = ((end < all ? end : all) - k) / step; left > 0; left--) {
+        I w[2], high[2];
+
         if (rows == 1) fetch(p, DSX__PANEL * 4);
 #pragma GCC unroll 2
         for (size_t v = 0; v < vectors; v++) {
-            I w = i_load(p + 16 * v);
-
-#pragma GCC unroll 12
-            for (size_t r = 0; r < rows; r++)
-                sum[r][v] =
-                    four ? i_dot4(i_dot4(sum[r][v], i_low(w), i_set(q[r])), i_high(w), i_set(q[x->n + r]))
-                         : i_dot8(sum[r][v], w, i_set(q[r]));
+            w[v] = i_load(p + 16 * v);
+            high[v] = four ? i_high(w[v]) : w[v];
+            w[v] = four ? i_low(w[v]) : w[v];
         }
-    }
-#pragma GCC unroll 2
-    for (size_t v = 0; v < vectors; v++) {
-        V d, min;
-
-        load_scales(m->scales, scales, lane / 16 + v, &d, &min);
 #pragma GCC unroll 12
         for (size_t r = 0; r < rows; r++) {
-            int32_t of_x = x->sums[g * x->n + row + r];
-            float *to = out + (row + r) * DSX__PANEL + lane + 16 * v;
+            I of_x = i_set(q[r]), next = four ? i_set(q[n + r]) : of_x;
+
+#pragma GCC unroll 2
+            for (size_t v = 0; v < vectors; v++)
+                sum[r][v] = four ? i_dot4(i_dot4(sum[r][v], w[v], of_x), high[v], next)
+                                 : i_dot8(sum[r][v], w[v], of_x);
+        }
+        p += DSX__PANEL;
+        q += step / 4 * n;
+    }
+    V d[2], min[2];
+#pragma GCC unroll 2
+    for (size_t v = 0; v < vectors; v++) load_scales(m->scales, scales, lane / 16 + v, &d[v], &min[v]);
+#pragma GCC unroll 12
+    for (size_t r = 0; r < rows; r++) {
+        int32_t of_x = x->sums[g * x->n + row + r];
+        float *to = out + (row + r) * DSX__PANEL + lane;
+
+#pragma GCC unroll 2
+        for (size_t v = 0; v < vectors; v++) {
             V s = i_float(four ? sum[r][v] : i_sub(sum[r][v], i_set((uint32_t)(DOT_BIAS * of_x))));
 
-            s = v_fma(d, s, g == 0 ? v_set(0.0f) : v_load(to));
-            if (has_min) s = v_fma(min, v_set((float)of_x), s);
-            v_store(to, g + 1 < m->n_groups ? s : v_mul(s, v_set(x->scales[row + r])));
+            s = v_fma(d[v], s, g == 0 ? v_set(0.0f) : v_load(to + 16 * v));
+            if (has_min) s = v_fma(min[v], v_set((float)of_x), s);
+            v_store(to + 16 * v, g + 1 < m->n_groups ? s : v_mul(s, v_set(x->scales[row + r])));
         }
     }
 }
