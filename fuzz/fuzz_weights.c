@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: checkpoints. The first byte says of what kind; safetensors have the length of config.json in
- * two bytes, and the text itself, before them. */
+/* Fuzz target: checkpoints, and policies for them. The first byte says of what kind; safetensors have the length of
+ * config.json in two bytes, and the text itself, before them. */
 #include "arch/names.h"
 #include "files/list.h"
+#include "quant/policy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,10 +54,27 @@ static void open_and_touch(dsx__kind kind, const uint8_t *data, size_t n, const 
     dsx__archive_close(&a);
 }
 
+static void read_policy(const char *text, size_t n) {
+    dsx_policy *p = NULL;
+    dstok_error err = {0};
+    dstok_status status = dsx__policy_parse(text, n, &p, &err);
+
+    if (status == DSTOK_OK)
+        require(dsx_policy_layers(p) > 0);
+    else
+        require(p == NULL && err.status == status && err.text[0] != '\0' &&
+                (err.offset <= n || err.offset == DSTOK_NO_OFFSET));
+    dsx_policy_free(p);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t config_n = 0, head = 1;
 
     if (size < 3) return 0;
+    if (data[0] == 3) {
+        read_policy((const char *)data + 1, size - 1);
+        return 0;
+    }
     dsx__kind kind = (dsx__kind)(data[0] % 3);
     if (kind == DSX__SAFETENSORS) {
         head = 3;

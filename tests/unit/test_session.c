@@ -286,6 +286,8 @@ static void rounded_pages_cannot_come_back(const dsx_backend *backend) {
     dsx_model_free(m);
 }
 
+enum { SOME = 150 }; /* tokens */
+
 static void by_policy(const dsx_backend *backend, const dsx_policy *p, int simd, size_t threads, size_t chunk,
                       double *lp) {
     dsx_model_options o = DSX_MODEL_OPTIONS_INIT;
@@ -300,7 +302,7 @@ static void by_policy(const dsx_backend *backend, const dsx_policy *p, int simd,
     so.chunk = chunk;
     CHECK_EQ(dsx_model_open(path, &o, &m, NULL), DSTOK_OK);
     CHECK_EQ(dsx_session_new(m, &so, &s, NULL), DSTOK_OK);
-    CHECK_EQ(dsx_session_score(s, ids, N, lp, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_score(s, ids, SOME, lp, NULL), DSTOK_OK);
     dsx_session_free(s);
     dsx_model_free(m);
 }
@@ -313,7 +315,7 @@ static void policies(void) {
         {DSX_WEIGHTS_W4, 64, DSX_ROWS_INT8, 0},       {DSX_WEIGHTS_FP8, 0, DSX_ROWS_INT8, 0},
         {DSX_WEIGHTS_W8, 0, DSX_ROWS_INT8_FIXED, 30}, {DSX_WEIGHTS_FILE, 0, DSX_ROWS_INT8, 0},
         {DSX_WEIGHTS_W8, 128, DSX_ROWS_FLOAT, 0},     {DSX_WEIGHTS_F32, 0, DSX_ROWS_INT8, 0}};
-    double exact[N], want[N], got[N], off = 0, all = 0;
+    double exact[SOME], want[SOME], got[SOME], off = 0, all = 0;
     dsx_policy *p = NULL, *other = NULL;
     dsx_model_options o = DSX_MODEL_OPTIONS_INIT;
     dsx_plan_options po = DSX_PLAN_OPTIONS_INIT;
@@ -325,16 +327,16 @@ static void policies(void) {
     CHECK_EQ(dsx_policy_new(LAYERS, NULL, &p, NULL), DSTOK_OK);
     by_policy(NULL, p, 0, 0, 0, want);
     by_policy(NULL, NULL, 0, 0, 0, exact);
-    CHECK_MEM(want + 1, exact + 1, (N - 1) * sizeof *want);
+    CHECK_MEM(want + 1, exact + 1, (SOME - 1) * sizeof *want);
     for (int i = 0; i < 8; i++) CHECK_EQ(dsx_policy_set(p, (uint32_t)i / 4, i % 4, &formats[i]), DSTOK_OK);
     CHECK_EQ(dsx_policy_set(p, 0, DSX_OP_HEAD, &formats[0]), DSTOK_OK);
     by_policy(NULL, p, DSX_SIMD_SCALAR, 1, 512, want);
     for (int i = 0; i < 6; i++) {
         by_policy(NULL, p, i % 4, 1 + (size_t)i % 3, i < 2 ? 0 : i == 2 ? 1 : (size_t)i * 7, got);
-        CHECK_MEM(got + 1, want + 1, (N - 1) * sizeof *got);
+        CHECK_MEM(got + 1, want + 1, (SOME - 1) * sizeof *got);
     }
     by_policy(dsx_backend_float64(), p, 0, 0, 0, got);
-    for (int i = 1; i < N; i++) {
+    for (int i = 1; i < SOME; i++) {
         off = fmax(off, fabs(got[i] - want[i]));
         all = fmax(all, fabs(exact[i] - want[i]));
     }
