@@ -84,7 +84,8 @@ typedef struct dsx__backend_ops {
     void (*norm)(void *be, const dsx__real *x, size_t n, uint32_t width, uint32_t stride,
                  const dsx__matrix *w, double eps, dsx__real *out, uint32_t out_stride);
     /* out[n][rows of m] = x[n][columns of m] . m^T + bias; add: += instead; bias may be NULL. Rows of x are
-     * rounded first as the format of m says, here and in log_probs */
+     * rounded first as the format of m says, here and in log_probs;
+     * where there is no memory for that, results are NaN */
     void (*linear)(void *be, const dsx__matrix *m, const dsx__matrix *bias, const dsx__real *x, size_t n,
                    dsx__real *out, bool add);
     /* heads of MLA: m has n_heads blocks of block rows; of block h the rows [from, from + rows) are the
