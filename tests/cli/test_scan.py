@@ -2,6 +2,9 @@
 """dsexplain scan: what it measures, against sums made here; its policies, against the same read again."""
 import json
 import math
+import signal
+import subprocess
+import time
 import unittest
 
 import test_dsexplain
@@ -64,14 +67,15 @@ class Scan(test_dsexplain.Dsexplain):
         self.assertEqual(few["tokens"], 20)
 
     def test_formats(self):
-        names = ["w8g32", "w8", "w8g128", "w4g32", "w4", "fp8", "fp8g128"]
+        names = ["w8g32", "w8", "w8g128", "w4g32", "w4", "fp8", "fp8g128", "w8a8", "w4a8", "w4a4", "w4a4h", "w8a8f", "w4a4f"]
         to = [word for name in names for word in ("--to", name)]
         found = {entry["format"]: entry["result"] for entry in self.scan("--whole", *to)["whole"]}
         self.assertEqual(list(found), names)
         kl = {name: result["kl"] for name, result in found.items()}
         self.assertEqual(len(set(kl.values())), len(names) - 1, kl)  # of w8, groups of 64 and 128 are rows
-        self.assertLess(kl["w8"], kl["fp8"])
+        self.assertLess(max(kl["w8"], kl["w8a8"]), kl["fp8"])
         self.assertLess(kl["fp8"], kl["w4"])
+        self.assertLess(kl["w4a8"], kl["w4a4"])
         self.assertLess(found["w4"]["weight_bytes"], found["w8"]["weight_bytes"])
         kv = self.json("scan", "-f", self.write("long", TEXT * 2), "--whole", "--to", "file", "--kv", "int4", "--kv-recent", "64")
         self.assertGreater(kv["whole"][0]["result"]["kl"], 1e-6)
@@ -106,8 +110,7 @@ class Scan(test_dsexplain.Dsexplain):
 
     def made(self, *options):
         answer = self.scan(*options, "-o", "policy.json")
-        backend = options[:2] if "--backend" in options else ()
-        again = self.scan("--policy", self.dir / "policy.json", *backend)["whole"][0]["result"]
+        again = self.scan("--policy", self.dir / "policy.json")["whole"][0]["result"]
         self.assertEqual(answer["policy"]["result"], again)
         return answer, json.loads((self.dir / "policy.json").read_text())
 
@@ -148,7 +151,7 @@ class Scan(test_dsexplain.Dsexplain):
         found = {}
         for rule in ("ema", "percentile", "mse"):
             for more in [[], ["--calibrate", other]] + ([["--percentile", "100"]] if rule == "percentile" else []):
-                self.made("--backend", "float64", "--to", "w8a4f", "--limits", rule, *more, "--max-kl", "100")
+                self.made("--to", "w8a4f", "--limits", rule, *more, "--max-kl", "100")
                 file = json.loads((self.dir / "policy.json").read_text())
                 limits = [maps[op]["limit"] for maps in file["layers"] for op in OPS]
                 self.assertTrue(all(0 < limit < 1e4 for limit in limits))
@@ -158,9 +161,9 @@ class Scan(test_dsexplain.Dsexplain):
             self.assertTrue(all(limit <= most * (1 + 1e-6) for limit in others))
 
     def test_same_whatever_the_threads(self):
-        answer = self.scan("--to", "w4", "--ops")
+        answer = self.scan("--to", "w8a8", "--ops")
         for more in (["-j", 1], ["-j", 3, "--chunk", "7"], ["--simd", "scalar"]):
-            self.assertEqual(self.scan("--to", "w4", "--ops", *more), answer)
+            self.assertEqual(self.scan("--to", "w8a8", "--ops", *more), answer)
 
     def test_wrong_use(self):
         m, f = self.model, ("-f", self.text)
@@ -185,3 +188,15 @@ class Scan(test_dsexplain.Dsexplain):
         result = self.raw("scan", self.model, "-f", self.text, "--progress", "json", "--whole", "--to", "w8")
         last = json.loads(result.stderr.splitlines()[-1])
         self.assertEqual((last["what"], last["runs"], last["of"]), ("measured", 2, 2))
+
+    def test_interrupted(self):
+        process = subprocess.Popen([PROGRAM, "scan", self.model, "-f", "-", "--max-kl", "1", "-o", "none.json"], cwd=self.dir,
+                                   env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process.stdin.write(b"the")
+        process.stdin.flush()
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual((process.wait(30), process.stdout.read()), (130, b""))
+        process.stdin.close()
+        process.stdout.close()
+        self.assertFalse((self.dir / "none.json").exists())
