@@ -13,38 +13,25 @@
 
 typedef struct sums {
     double error, whole;
-    bool is_fp8;
-    const float *w; /* the rows at hand */
-    uint64_t columns;
 } sums;
-
-static void add_group(void *context, uint64_t row, uint64_t at, const dsx__group *g) {
-    sums *s = context;
-    const float *w = s->w + row * s->columns + at;
-
-    for (uint32_t i = 0; i < g->n; i++) {
-        float q = s->is_fp8 ? g->d * dsx__from_fp8((uint8_t)g->q[i]) : fmaf(g->d, (float)g->q[i], g->m);
-
-        s->error += pow((double)q - (double)w[i], 2);
-        s->whole += pow((double)w[i], 2);
-    }
-}
 
 static void add_part(void *context, const dsx__part *part, const dsx_format *format) {
     sums *s = context;
+    size_t most = DSX__SQUARE * (size_t)part->columns;
     float *w;
 
     if (format == NULL || format->weights < DSX_WEIGHTS_W8) return;
-    w = malloc(DSX__SQUARE * part->columns * sizeof *w);
+    w = malloc(2 * most * sizeof *w);
     if (w == NULL) exit(1);
-    s->is_fp8 = format->weights == DSX_WEIGHTS_FP8;
-    s->w = w;
-    s->columns = part->columns;
     for (uint64_t i = 0; i < part->rows; i += DSX__SQUARE) {
         uint64_t n = part->rows - i < DSX__SQUARE ? part->rows - i : DSX__SQUARE;
 
         dsx__rows_read(part, i, n, w);
-        dsx__round_weights(format, w, n, part->columns, add_group, s);
+        dsx__weights_read(part, format, i, n, w + most);
+        for (size_t k = 0; k < n * part->columns; k++) {
+            s->error += pow((double)w[most + k] - (double)w[k], 2);
+            s->whole += pow((double)w[k], 2);
+        }
     }
     free(w);
 }
