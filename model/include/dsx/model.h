@@ -21,7 +21,7 @@ DSTOK_API const dsx_backend *dsx_backend_cpu(void);
  *  0.2 */
 DSTOK_API const dsx_backend *dsx_backend_float64(void);
 
-/** Number formats of the maps, layer by layer: <dsx/policy.h>. */
+/** A table of number formats: n_layers x 4 maps, and the head: <dsx/policy.h>. */
 typedef struct dsx_policy dsx_policy;
 
 /** How weights are kept in memory. */

@@ -51,9 +51,6 @@ typedef struct dsx_format {
     float limit;
 } dsx_format;
 
-/** A table of formats: n_layers x 4 maps, and the head. */
-typedef struct dsx_policy dsx_policy;
-
 /** A table in which all maps of layers have one format, and the head is as in the file.
  *  n_layers  [in]  1 to 1,024
  *  all       [in]  NULL: as in the file, rows are not rounded
