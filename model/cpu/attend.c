@@ -240,14 +240,22 @@ static void page_rows(const attend_job *j, size_t kv_head, size_t row, size_t n,
     }
 }
 
+static void fetch(const void *from, const void *end) {
+    for (const char *p = from; p < (const char *)end; p += 64) __builtin_prefetch(p, 0, 2);
+}
+
 /* A page that comes next is asked for while this one is worked on. */
 static void fetch_page(const dsx__attention *a, uint64_t page, size_t head) {
-    const char *keys = (const char *)keys_of(a, page, head), *values = (const char *)values_of(a, page, head);
+    const dsx__kv_shape *s = a->shape;
 
-    for (size_t i = 0; i < (size_t)a->shape->key_dim * DSX__PAGE * 4; i += 64)
-        __builtin_prefetch(keys + i, 0, 2);
-    for (size_t i = 0; i < (size_t)a->shape->value_dim * DSX__PAGE * 4; i += 64)
-        __builtin_prefetch(values + i, 0, 2);
+    if (is_packed(a, page)) {
+        dsx__kv_part keys = part_of(a, page, head, true), values = part_of(a, page, head, false);
+
+        fetch(keys.d, values.q + (size_t)s->value_dim * DSX__PAGE / (values.four ? 2 : 1));
+        return;
+    }
+    fetch(keys_of(a, page, head), keys_of(a, page, head) + (size_t)s->key_dim * DSX__PAGE);
+    fetch(values_of(a, page, head), values_of(a, page, head) + (size_t)s->value_dim * DSX__PAGE);
 }
 
 static void attend_few(const attend_job *j, size_t kv_head, size_t row, size_t n) {
@@ -257,7 +265,7 @@ static void attend_few(const attend_job *j, size_t kv_head, size_t row, size_t n
     begin_lanes(j, kv_head, row, n, &l);
     for (uint64_t page = first_seen(j, position_of(j, row)) / DSX__PAGE; page < end; page++) {
         set_lanes(j, row, n, page * DSX__PAGE, &l);
-        if (page + 1 < end && !is_packed(j->a, page + 1)) fetch_page(j->a, page + 1, kv_head);
+        if (page + 1 < end) fetch_page(j->a, page + 1, kv_head);
         page_rows(j, kv_head, row, n, page, &l);
     }
     end_lanes(j, kv_head, row, n, &l);
@@ -315,7 +323,7 @@ static void attend_many(const attend_job *j, size_t kv_head, size_t row, size_t 
         turn_queries(j, kv_head, row + at, some, turned + i * of_turn);
     }
     for (uint64_t page = first_seen(j, position_of(j, row)) / DSX__PAGE; page < end; page++) {
-        if (page + 1 < end && !is_packed(j->a, page + 1)) fetch_page(j->a, page + 1, kv_head);
+        if (page + 1 < end) fetch_page(j->a, page + 1, kv_head);
         for (size_t i = 0; i * DSX__LANES < n; i++) {
             size_t at = i * DSX__LANES, some = least(n - at, DSX__LANES);
 

@@ -74,24 +74,24 @@ INLINE void store_some(float *p, V v, size_t n) {
 INLINE void tile(const size_t rows, const size_t vectors, const bool whole, size_t n, size_t depth,
                  const float *x, size_t step, const float *w, size_t stride, float *const *c, size_t at,
                  bool start) {
-    size_t of[2] = {whole ? 16 : n < 16 ? n : 16, whole ? 16 : n < 16 ? 0 : n - 16};
-    V sum[12][2];
+    size_t of[4] = {whole ? 16 : n < 16 ? n : 16, whole ? 16 : n < 16 ? 0 : n - 16, 16, 16};
+    V sum[12][4];
 
 #pragma GCC unroll 12
     for (size_t r = 0; r < rows; r++)
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (size_t v = 0; v < vectors; v++)
             sum[r][v] = start ? v_set(0.0f) : load_some(c[r] + at + 16 * v, of[v]);
     for (size_t k = 0; k < depth; k++) {
-        V b[2];
+        V b[4];
 
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (size_t v = 0; v < vectors; v++) b[v] = load_some(w + 16 * v, of[v]);
 #pragma GCC unroll 12
         for (size_t r = 0; r < rows; r++) {
             V a = v_set(x[r]);
 
-#pragma GCC unroll 2
+#pragma GCC unroll 4
             for (size_t v = 0; v < vectors; v++) sum[r][v] = v_fma(a, b[v], sum[r][v]);
         }
         x += step;
@@ -99,7 +99,7 @@ INLINE void tile(const size_t rows, const size_t vectors, const bool whole, size
     }
 #pragma GCC unroll 12
     for (size_t r = 0; r < rows; r++)
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (size_t v = 0; v < vectors; v++) store_some(c[r] + at + 16 * v, sum[r][v], of[v]);
 }
 
@@ -136,7 +136,12 @@ static TARGET void multiply_columns(size_t rows, size_t n, size_t depth, const f
 
 static TARGET void multiply(size_t rows, size_t n, size_t depth, const float *x, size_t step, const float *w,
                             size_t stride, float *const *c, bool start) {
-    for (size_t at = 0; at < n; at += 16 * TILE_VECTORS) {
+    size_t at = 0;
+
+    /* Steps of a sum wait for one another: with one row, four vectors of sums fill the time. */
+    for (; rows == 1 && n - at >= 64; at += 64)
+        tile(1, 4, true, 64, depth, x, step, w + at, stride, c, at, start);
+    for (; at < n; at += 16 * TILE_VECTORS) {
         size_t some = n - at < 16 * TILE_VECTORS ? n - at : 16 * TILE_VECTORS;
 
         multiply_columns(rows, some, depth, x, step, w + at, stride, c, at, start);

@@ -44,6 +44,13 @@ static void linear_task(void *arg, size_t task) {
     }
 }
 
+/* Panels of a task for one row: about four, and as many tasks for each thread. */
+static size_t panels_of_task(const dsx__cpu *cpu, size_t n_panels) {
+    size_t threads = dsx__workers_count(cpu->workers), turns = (n_panels + 4 * threads - 1) / (4 * threads);
+
+    return (n_panels + threads * turns - 1) / (threads * turns);
+}
+
 /* Without memory for rearranged rows, each goes alone: slower, the same bits. Where it is needed for
  * rounding, there is no result but NaN. */
 void dsx__cpu_linear(void *be, const dsx__matrix *m, const dsx__matrix *bias, const dsx__real *x, size_t n,
@@ -57,7 +64,7 @@ void dsx__cpu_linear(void *be, const dsx__matrix *m, const dsx__matrix *bias, co
         dsx__rows_pack(cpu, m, CR(x) + i * (size_t)m->columns, least(n - i, most), s != NULL ? s + 1 : NULL,
                        &j.rows);
         j.out = R(out) + i * (size_t)m->rows;
-        j.panels = j.rows.n == 1 ? 4 : 1;
+        j.panels = j.rows.n == 1 ? panels_of_task(cpu, m->n_panels) : 1;
         dsx__workers_run(cpu->workers, (m->n_panels + j.panels - 1) / j.panels, linear_task, &j);
     }
     for (size_t i = 0; most == 0 && i < n * (size_t)m->rows; i++) R(out)[i] = NAN;
