@@ -42,7 +42,8 @@ typedef struct dsx_plan {
 #define DSX_PLAN_INIT                                                                                        \
     { .struct_size = sizeof(dsx_plan) }
 
-/** Plan a checkpoint's memory: its headers are read, weights are not touched.
+/** Plan a checkpoint's memory: its headers are read, weights are not touched (but
+ *  for a head that is there, though it is said to be the embedding: the two are compared).
  *  options [in]  NULL: the defaults
  *  out     [out] untouched on failure
  *  Returns: DSTOK_OK; as dsx_model_open, E_LIMIT (total above options->model->max_bytes: *out is filled all
