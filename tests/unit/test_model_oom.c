@@ -181,6 +181,7 @@ typedef struct outcome {
     double scores[N], shown[N], logits[VOCAB], next, forked[VOCAB];
     uint64_t planned;
     double cost;
+    float limit;
 } outcome;
 
 static const outcome *expected; /* NULL: this run makes it */
@@ -264,6 +265,26 @@ static void read_on(const run *r, dsx_session *s, int how, size_t n, outcome *o)
     } while (failed(status, &err, SIZE_MAX));
 }
 
+/* Fixed limits of all maps: what single failures left half done is chosen again. */
+static void calibrate(const run *r, const dsx_model *m, outcome *o) {
+    const dsx_format fixed = {DSX_WEIGHTS_FILE, 0, DSX_ROWS_INT8_FIXED, 1};
+    dsx_model_info info = DSX_MODEL_INFO_INIT;
+    dsx_policy *p = NULL;
+    dsx_format f = {0};
+    dstok_error err = {0};
+    size_t before = live;
+
+    CHECK_EQ(dsx_model_describe(m, &info), DSTOK_OK);
+    while (failed(dsx_policy_new(info.n_layers, &fixed, &p, &err), &err, before)) CHECK(p == NULL);
+    while (failed(dsx_policy_calibrate(p, m, r->ids, AGAIN, DSX_LIMIT_EMA, 0, &err), &err, SIZE_MAX))
+        continue;
+    for (int op = 0; op < DSX_OP_HEAD; op++) {
+        CHECK_EQ(dsx_policy_get(p, info.n_layers - 1, op, &f), DSTOK_OK);
+        o->limit += f.limit;
+    }
+    dsx_policy_free(p);
+}
+
 static void go(const run *r, outcome *o) {
     dsx_model *m = open_model(r);
     dsx_session *s = new_session(r, m), *other = NULL, *again = new_session(r, m);
@@ -286,6 +307,7 @@ static void go(const run *r, outcome *o) {
     CHECK_EQ(dsx_session_truncate(other, r->session_options.kv == DSX_KV_FLOAT ? FIRST : 0, NULL), DSTOK_OK);
     read_on(r, other, FEED, AGAIN, o);
     while (failed(dsx_session_logits(other, o->forked, VOCAB, &err), &err, SIZE_MAX)) continue;
+    calibrate(r, m, o);
     dsx_session_free(s);
     dsx_session_free(other);
     dsx_session_free(again);
