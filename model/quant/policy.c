@@ -3,13 +3,16 @@
 #include "quant/policy.h"
 
 #include "base.h"
+#include "files/json.h"
 #include "files/map.h"
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_LAYERS 1024u
 #define MAX_FILE   (16u << 20)
@@ -190,16 +193,11 @@ static dstok_status read_policy(const json_t *o, dsx_policy **out, dstok_error *
 }
 
 dstok_status dsx__policy_parse(const char *text, size_t n, dsx_policy **out, dstok_error *err) {
-    json_error_t why;
-    json_t *o = n == 0 ? NULL : json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
+    json_t *o = NULL;
     dstok_status status;
 
     if (n == 0) return dsx__fail(err, DSTOK_E_FORMAT, 0, "an empty file is no policy");
-    if (o == NULL)
-        return json_error_code(&why) == json_error_out_of_memory
-                   ? dsx__no_memory(err)
-                   : dsx__fail(err, DSTOK_E_FORMAT, why.position > 0 ? (uint64_t)why.position : 0,
-                               "line %d: %s", why.line, why.text);
+    DSX_TRY(dsx__json_read(text, n, 0, &o, err));
     status = read_policy(o, out, err);
     json_decref(o);
     return status;
@@ -248,16 +246,35 @@ static bool write_policy(FILE *f, const dsx_policy *p) {
     return ok && fputs("\n], ", f) >= 0 && write_format(f, "head", &p->head) && fputs("}\n", f) >= 0;
 }
 
+/* To a file beside the one that is meant, which then takes its place. */
+static bool write_beside(const dsx_policy *p, const char *beside, const char *path) {
+    int file = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    FILE *f = file >= 0 ? fdopen(file, "w") : NULL;
+    bool ok = f != NULL && write_policy(f, p) && fflush(f) == 0 && fsync(file) == 0;
+
+    if (file < 0) return false;
+    if (f != NULL)
+        ok = fclose(f) == 0 && ok;
+    else
+        (void)close(file);
+    if (ok && rename(beside, path) == 0) return true;
+    (void)unlink(beside);
+    return false;
+}
+
 dstok_status dsx_policy_write(const dsx_policy *p, const char *path, dstok_error *err) {
-    FILE *f;
+    size_t room = path != NULL ? strlen(path) + 32 : 0;
+    char *beside;
     bool ok;
 
     if (p == NULL || path == NULL)
         return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET,
                          "dsx_policy_write: an argument is out of its domain");
-    f = fopen(path, "w");
-    ok = f != NULL && write_policy(f, p);
-    if (f != NULL) ok = fclose(f) == 0 && ok;
-    if (ok) return DSTOK_OK;
-    return dsx__fail_in(err, dsx__fail(err, DSTOK_E_IO, DSTOK_NO_OFFSET, "cannot be written"), path);
+    beside = malloc(room);
+    if (beside == NULL) return dsx__no_memory(err);
+    (void)snprintf(beside, room, "%s.%ld.tmp", path, (long)getpid());
+    ok = write_beside(p, beside, path);
+    free(beside);
+    return ok ? DSTOK_OK
+              : dsx__fail_in(err, dsx__fail(err, DSTOK_E_IO, DSTOK_NO_OFFSET, "cannot be written"), path);
 }

@@ -18,7 +18,7 @@ struct dsx__pool {
     const dsx__backend_ops *ops;
     void *be;
     size_t page_reals;
-    uint64_t max_bytes, bytes;
+    uint64_t max_bytes, bytes, charged; /* bytes: of pages, and what is charged */
     pthread_mutex_t lock;
     dsx__page *known; /* a list */
     uint64_t n_idle, clock, serial;
@@ -94,7 +94,7 @@ static bool evict(dsx__pool *p) {
 }
 
 /* Makes room for n more bytes, as far as that can be done. */
-static bool room(dsx__pool *p, size_t n) {
+static bool room(dsx__pool *p, uint64_t n) {
     while (p->max_bytes - p->bytes < n)
         if (!evict(p)) return false;
     return true;
@@ -243,11 +243,37 @@ dsx__page *dsx__page_find(dsx__pool *p, uint64_t parent, const uint32_t *ids) {
     return page;
 }
 
+bool dsx__pool_charge(dsx__pool *p, uint64_t n_bytes) {
+    bool ok;
+
+    lock(p);
+    ok = room(p, n_bytes);
+    if (ok) p->bytes += n_bytes, p->charged += n_bytes;
+    unlock(p);
+    return ok;
+}
+
+void dsx__pool_discharge(dsx__pool *p, uint64_t n_bytes) {
+    lock(p);
+    p->bytes -= n_bytes;
+    p->charged -= n_bytes;
+    unlock(p);
+}
+
+bool dsx__pool_is_full(dsx__pool *p) {
+    bool is_full;
+
+    lock(p);
+    is_full = p->max_bytes - p->bytes < dsx__page_bytes(p);
+    unlock(p);
+    return is_full;
+}
+
 uint64_t dsx__pool_bytes(dsx__pool *p) {
     uint64_t bytes;
 
     lock(p);
-    bytes = p->bytes;
+    bytes = p->bytes - p->charged;
     unlock(p);
     return bytes;
 }

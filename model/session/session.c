@@ -26,13 +26,27 @@ struct dsx_session {
     dsx__work work;
     dsx__real *last; /* [width]: the last token's row behind the final norm, if has_last */
     bool has_last;
+    uint64_t charged; /* bytes of work and last, to the pool */
 };
 
 static dstok_status is_null(dstok_error *err) {
     return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "dsx_session: an argument is NULL");
 }
 
+/* Memory is short: that of the machine, or what the model may take. */
+static dstok_status no_room(const dsx_model *model, dstok_error *err) {
+    if (!dsx__pool_is_full(model->pool)) return dsx__no_memory(err);
+    return dsx__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET,
+                     "that takes more memory than the model was allowed (max_bytes)");
+}
+
 /* ---- making */
+
+/* Bytes of a session without a token. */
+static uint64_t empty_bytes(const dsx_model *model, size_t chunk) {
+    return dsx__work_bytes(&model->config, model->ops->real_bytes, chunk) +
+           (uint64_t)model->config.width * model->ops->real_bytes;
+}
 
 static dsx_session *make(const dsx_model *model, size_t chunk, uint64_t max_tokens, dsx__kv_format format,
                          uint64_t n_recent) {
@@ -44,8 +58,11 @@ static dsx_session *make(const dsx_model *model, size_t chunk, uint64_t max_toke
     s->max_tokens = max_tokens;
     s->format = format;
     s->n_recent = n_recent;
-    s->last = model->ops->alloc(model->be, model->config.width);
-    if (s->last != NULL && dsx__work_new(model, chunk, &s->work) == DSTOK_OK) return s;
+    if (dsx__pool_charge(model->pool, empty_bytes(model, chunk))) {
+        s->charged = empty_bytes(model, chunk);
+        s->last = model->ops->alloc(model->be, model->config.width);
+        if (s->last != NULL && dsx__work_new(model, chunk, &s->work) == DSTOK_OK) return s;
+    }
     dsx_session_free(s);
     return NULL;
 }
@@ -67,7 +84,7 @@ dstok_status dsx_session_new(const dsx_model *model, const dsx_session_options *
                          "this backend cannot round keys and values");
     s = make(model, o.chunk ? o.chunk : 512, o.max_tokens ? o.max_tokens : model->config.context,
              (dsx__kv_format)o.kv, dsx__kv_recent(o.kv_recent));
-    if (s == NULL) return dsx__no_memory(err);
+    if (s == NULL) return no_room(model, err);
     *out = s;
     return DSTOK_OK;
 }
@@ -81,6 +98,7 @@ void dsx_session_free(dsx_session *s) {
     free(s->ids);
     dsx__work_free(&s->work);
     if (s->last != NULL) s->model->ops->free(s->model->be, s->last, s->model->config.width);
+    dsx__pool_discharge(s->model->pool, s->charged);
     free(s);
 }
 
@@ -158,7 +176,7 @@ dstok_status dsx_session_fork(const dsx_session *session, dsx_session **out, dst
     s = make(session->model, session->chunk, session->max_tokens, session->format, session->n_recent);
     if (s == NULL || !room_for_ids(s, session->length) || !room_for_pages(s, session->n_pages)) {
         dsx_session_free(s);
-        return dsx__no_memory(err);
+        return no_room(session->model, err);
     }
     for (size_t i = 0; i < session->n_pages; i++)
         set_page(s, s->n_pages++, dsx__page_share(s->model->pool, session->pages[i]));
@@ -330,7 +348,7 @@ static dstok_status read_all(dsx_session *s, const uint32_t *ids, size_t n, want
 
         if (!room(s, part) || !room_for_packed(s, part)) {
             cut(s, s->length);
-            return dsx__no_memory(err);
+            return no_room(s->model, err);
         }
         status = read_chunk(s, ids + done, part, &w);
         if (w.logprobs != NULL) w.logprobs += part;

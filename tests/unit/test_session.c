@@ -3,6 +3,7 @@
  * not depend on how tokens are fed, on chunks, threads, forks, or on pages that were found again. */
 #include <dsx/dsx.h>
 
+#include "arch/forward.h"
 #include "arch/model.h"
 #include "cpu/cpu.h"
 #include "session/pages.h"
@@ -241,6 +242,7 @@ static void limits(const dsx_backend *backend) {
     o.backend = backend;
     po.model = &o;
     po.context = 256;
+    po.chunk = 64;
     CHECK_EQ(dsx_plan_model(path, &po, &plan, &err), DSTOK_OK);
     CHECK(plan.total == plan.weights + plan.kv + plan.work && plan.kv > 0);
     o.max_bytes = plan.weights; /* no room for a page */
@@ -248,16 +250,18 @@ static void limits(const dsx_backend *backend) {
     CHECK_EQ(dsx_model_open(path, &o, &m, &err), DSTOK_E_LIMIT);
     CHECK(m == NULL && strstr(err.text, "bytes") != NULL);
 
-    o.max_bytes = plan.weights + plan.kv; /* 4 pages */
+    o.max_bytes = plan.total; /* 4 pages, and what one session takes */
     CHECK_EQ(dsx_model_open(path, &o, &m, &err), DSTOK_OK);
     if (m == NULL) return;
     so.chunk = 64;
     so.max_tokens = 400;
     CHECK_EQ(dsx_session_new(m, &so, &s, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_feed(s, ids, 1, NULL), DSTOK_OK); /* no room for another session's rows and a page */
+    CHECK_EQ(dsx_session_truncate(s, 0, NULL), DSTOK_OK);
     CHECK_EQ(dsx_session_feed(s, bad, 3, &err), DSTOK_E_BAD_ID);
     CHECK(err.offset == 2 && dsx_session_length(s) == 0);
     CHECK_EQ(dsx_session_feed(s, ids, 401, NULL), DSTOK_E_LIMIT);
-    CHECK_EQ(dsx_session_feed(s, ids, 300, NULL), DSTOK_E_NOMEM);
+    CHECK_EQ(dsx_session_feed(s, ids, 300, NULL), DSTOK_E_LIMIT);
     CHECK_EQ(dsx_session_length(s), 256);
     CHECK_EQ(dsx_session_truncate(s, 100, NULL), DSTOK_OK);
     CHECK_EQ(dsx_session_feed(s, ids, 100, NULL), DSTOK_OK);
@@ -415,7 +419,8 @@ static void *read_texts(void *arg) {
 static void at_once(const dsx_backend *backend) {
     dsx_model *m = open_model(backend, 2, 0);
     double want[TEXTS][VOCAB], forked[VOCAB];
-    uint64_t weights = m->weight_bytes, page = dsx__page_bytes(m->pool);
+    uint64_t weights = m->weight_bytes, page = dsx__page_bytes(m->pool),
+             rows = dsx__work_bytes(&m->config, m->ops->real_bytes, 512) + WIDTH * m->ops->real_bytes;
     pthread_t threads[WORKERS];
     reader readers[WORKERS];
 
@@ -427,7 +432,7 @@ static void at_once(const dsx_backend *backend) {
         dsx_model_free(alone);
     }
     dsx_model_free(m);
-    m = open_model(backend, 2, weights + 12 * WORKERS * page);
+    m = open_model(backend, 2, weights + 2 * WORKERS * rows + 12 * WORKERS * page); /* each forks */
     for (uint32_t i = 0; i < WORKERS; i++) {
         readers[i] = (reader){.model = m, .seed = i, .want = want};
         CHECK(pthread_create(&threads[i], NULL, read_texts, &readers[i]) == 0);
@@ -437,7 +442,7 @@ static void at_once(const dsx_backend *backend) {
         CHECK_EQ(readers[i].failed, 0);
         CHECK_EQ(readers[i].different, 0);
     }
-    CHECK(dsx__pool_bytes(m->pool) <= 12 * WORKERS * page);
+    CHECK(dsx__pool_bytes(m->pool) <= 2 * WORKERS * rows + 12 * WORKERS * page);
     dsx_model_free(m);
 }
 

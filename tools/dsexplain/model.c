@@ -107,13 +107,13 @@ int ex_failed_to_read(const struct ex_model *m, const char *name, dstok_status s
     const struct ex_config *c = m->config;
     unsigned long long most = c->context > 0 ? c->context : m->info.context;
 
-    if (status == DSTOK_E_LIMIT)
+    if (status == DSTOK_E_LIMIT && strstr(err->text, "max_bytes") != NULL)
+        cli_error("%s: --max-memory allows no more for the keys and values of the text", name);
+    else if (status == DSTOK_E_LIMIT)
         cli_error(c->context > 0
                       ? "%s: too many tokens: --context allows %llu"
                       : "%s: too many tokens: the model was made for %llu; --context can allow more",
                   name, most);
-    else if (status == DSTOK_E_NOMEM && c->max_memory > 0)
-        cli_error("%s: out of memory: --max-memory allows no more for the keys and values of the text", name);
     else
         return ex_failed(name, status, err);
     return status == DSTOK_E_NOMEM ? CLI_FAIL : CLI_USAGE;

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* dsexplain scan: which maps of a model bear rounding, and a policy from that. */
-#define _XOPEN_SOURCE 700 /* mkstemp */
 #include "../cli/source.h"
 #include "scan.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *const op_names[] = {"qkv", "out", "up", "down"};
 enum { ALL_OPS = -1 };
@@ -286,32 +283,8 @@ static int meet_bytes(struct scan *s) {
     return try_policy(s, &s->result);
 }
 
-/* By way of another place, so that the file appears whole or not at all. */
-static int put_file(const dsx_policy *policy, const char *path) {
-    const char *folder = getenv("TMPDIR");
-    struct cli_buf name = {0}, text = {0};
-    dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
-    int file, rc = CLI_FAIL;
-
-    cli_buf_printf(&name, "%s/dsexplain-XXXXXX", folder != NULL && folder[0] ? folder : "/tmp");
-    file = mkstemp((char *)cli_buf_string(&name));
-    if (file < 0) {
-        cli_error("cannot write to %s: %s", name.p, strerror(errno));
-    } else {
-        (void)close(file);
-        if (dsx_policy_write(policy, name.p, &err) != DSTOK_OK)
-            cli_error("%s", err.text);
-        else
-            rc = cli_read_whole(name.p, 1, (size_t)1 << 24, &text);
-        (void)unlink(name.p);
-    }
-    if (rc == 0) rc = cli_write_file(path, text.p, text.n);
-    cli_buf_free(&name);
-    cli_buf_free(&text);
-    return rc;
-}
-
 static int write_policy(struct scan *s) {
+    dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
     size_t i, n = 0;
     int rc = cli_args_has(&s->c->args, "max-kl") ? meet_kl(s) : meet_bytes(s);
 
@@ -326,7 +299,9 @@ static int write_policy(struct scan *s) {
                        s->c->from);
         put_row(&s->out, s, "the policy", &s->result);
     }
-    return put_file(s->mixed, s->c->output);
+    if (dsx_policy_write(s->mixed, s->c->output, &err) == DSTOK_OK) return 0;
+    cli_error("%s", err.text);
+    return CLI_FAIL;
 }
 
 static int by_unit(struct scan *s) {

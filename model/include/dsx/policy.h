@@ -79,7 +79,7 @@ DSTOK_API dstok_status dsx_policy_get(const dsx_policy *policy, uint32_t layer, 
  *  Returns: DSTOK_OK; E_IO; E_FORMAT; E_NOMEM; E_INVAL.
  *  Owns: out, to be given to dsx_policy_free.   Since: 0.2 */
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_policy_read(const char *path, dsx_policy **out, dstok_error *err);
-/** Write a table to a file, which is replaced.   Returns: DSTOK_OK; E_IO; E_NOMEM; E_INVAL.   Since: 0.2 */
+/** Write a table to a file, which appears whole or stays as it was.   Returns: DSTOK_OK; E_IO; E_NOMEM; E_INVAL.   Since: 0.2 */
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_policy_write(const dsx_policy *policy, const char *path,
                                                         dstok_error *err);
 
