@@ -260,11 +260,11 @@ void dsx__pool_discharge(dsx__pool *p, uint64_t n_bytes) {
     unlock(p);
 }
 
-bool dsx__pool_is_full(dsx__pool *p) {
+bool dsx__pool_is_full(dsx__pool *p, uint64_t n_bytes) {
     bool is_full;
 
     lock(p);
-    is_full = p->max_bytes - p->bytes < dsx__page_bytes(p);
+    is_full = p->max_bytes - p->bytes < n_bytes;
     unlock(p);
     return is_full;
 }

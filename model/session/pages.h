@@ -49,8 +49,8 @@ dsx__page *dsx__page_find(dsx__pool *pool, uint64_t parent, const uint32_t *ids)
 /* Bytes of a session's own, which count as those of pages do; false: there is no room for them. */
 bool dsx__pool_charge(dsx__pool *pool, uint64_t n_bytes);
 void dsx__pool_discharge(dsx__pool *pool, uint64_t n_bytes);
-/* Why the last page was not to be had: max_bytes, or the machine's memory. */
-bool dsx__pool_is_full(dsx__pool *pool);
+/* Why n_bytes were not to be had: max_bytes, or the machine's memory. */
+bool dsx__pool_is_full(dsx__pool *pool, uint64_t n_bytes);
 
 uint64_t dsx__pool_bytes(dsx__pool *pool);     /* in pages, now */
 size_t dsx__page_bytes(const dsx__pool *pool); /* of one, not packed */

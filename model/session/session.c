@@ -34,8 +34,8 @@ static dstok_status is_null(dstok_error *err) {
 }
 
 /* Memory is short: that of the machine, or what the model may take. */
-static dstok_status no_room(const dsx_model *model, dstok_error *err) {
-    if (!dsx__pool_is_full(model->pool)) return dsx__no_memory(err);
+static dstok_status no_room(const dsx_model *model, uint64_t n_bytes, dstok_error *err) {
+    if (!dsx__pool_is_full(model->pool, n_bytes)) return dsx__no_memory(err);
     return dsx__fail(err, DSTOK_E_LIMIT, DSTOK_NO_OFFSET,
                      "that takes more memory than the model was allowed (max_bytes)");
 }
@@ -84,7 +84,7 @@ dstok_status dsx_session_new(const dsx_model *model, const dsx_session_options *
                          "this backend cannot round keys and values");
     s = make(model, o.chunk ? o.chunk : 512, o.max_tokens ? o.max_tokens : model->config.context,
              (dsx__kv_format)o.kv, dsx__kv_recent(o.kv_recent));
-    if (s == NULL) return no_room(model, err);
+    if (s == NULL) return no_room(model, empty_bytes(model, o.chunk ? o.chunk : 512), err);
     *out = s;
     return DSTOK_OK;
 }
@@ -176,7 +176,7 @@ dstok_status dsx_session_fork(const dsx_session *session, dsx_session **out, dst
     s = make(session->model, session->chunk, session->max_tokens, session->format, session->n_recent);
     if (s == NULL || !room_for_ids(s, session->length) || !room_for_pages(s, session->n_pages)) {
         dsx_session_free(s);
-        return no_room(session->model, err);
+        return no_room(session->model, empty_bytes(session->model, session->chunk), err);
     }
     for (size_t i = 0; i < session->n_pages; i++)
         set_page(s, s->n_pages++, dsx__page_share(s->model->pool, session->pages[i]));
@@ -347,8 +347,9 @@ static dstok_status read_all(dsx_session *s, const uint32_t *ids, size_t n, want
         size_t part = n - done < s->chunk ? n - done : s->chunk;
 
         if (!room(s, part) || !room_for_packed(s, part)) {
+            status = no_room(s->model, dsx__page_bytes(s->model->pool), err);
             cut(s, s->length);
-            return no_room(s->model, err);
+            return status;
         }
         status = read_chunk(s, ids + done, part, &w);
         if (w.logprobs != NULL) w.logprobs += part;

@@ -79,7 +79,8 @@ DSTOK_API dstok_status dsx_policy_get(const dsx_policy *policy, uint32_t layer, 
  *  Returns: DSTOK_OK; E_IO; E_FORMAT; E_NOMEM; E_INVAL.
  *  Owns: out, to be given to dsx_policy_free.   Since: 0.2 */
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_policy_read(const char *path, dsx_policy **out, dstok_error *err);
-/** Write a table to a file, which appears whole or stays as it was.   Returns: DSTOK_OK; E_IO; E_NOMEM; E_INVAL.   Since: 0.2 */
+/** Write a table to a file, which appears whole or stays as it was.   Returns: DSTOK_OK; E_IO; E_NOMEM;
+ *  E_INVAL.   Since: 0.2 */
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_policy_write(const dsx_policy *policy, const char *path,
                                                         dstok_error *err);
 
@@ -90,8 +91,8 @@ enum {
     DSX_LIMIT_MSE = 2         /**< of 128 even parts of the greatest |x|, that of the least square error */
 };
 
-/** Choose the limits of all maps whose rows are DSX_ROWS_*_FIXED, from the rows before them while a model reads a
- *  text (docs/quantisation.md). A map that saw nothing but zeros gets 1.
+/** Choose the limits of all maps whose rows are DSX_ROWS_*_FIXED, from the rows before them while a model
+ *  reads a text (docs/quantisation.md). A map that saw nothing but zeros gets 1.
  *  policy   [in,out] unchanged but for limits, on failure perhaps for some of them
  *  model    [in]  of as many layers; its rows count as they are: open it without rounding
  *  ids      [in]  shape (n,), n > 0; read in windows of what the model was made for

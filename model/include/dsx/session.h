@@ -37,8 +37,8 @@ typedef struct dsx_session_options {
     { sizeof(dsx_session_options), 0, 0, 0, 0 }
 
 /** Make an empty session. model must outlive it.
- *  Returns: DSTOK_OK; E_INVAL; E_NOMEM; E_LIMIT (max_tokens above 2^24; max_bytes
- *      of the model); E_UNSUPPORTED (kv, of this backend).
+ *  Returns: DSTOK_OK; E_INVAL; E_NOMEM; E_LIMIT (max_tokens above 2^24; max_bytes of the model);
+ *      E_UNSUPPORTED (kv, of this backend).
  *  Owns: out, to be given to dsx_session_free.   Threads: safe.   Cost: buffers of one chunk; pages are taken
  *      as the text
  *  grows.   Since: 0.2 */
@@ -54,7 +54,8 @@ DSTOK_API void dsx_session_free(dsx_session *session);
 
 /** Read n more tokens. Feeding in parts, one by one or all at once gives the same bits.
  *  Returns: DSTOK_OK; E_BAD_ID (err->offset: which of ids; nothing was read); E_LIMIT (max_tokens; nothing
- *      was read); E_LIMIT (max_bytes of the model) and E_NOMEM (dsx_session_length tells how many were read: chunk by chunk).   Since: 0.2 */
+ *      was read); E_LIMIT (max_bytes of the model) and E_NOMEM (dsx_session_length tells how many were read:
+ *      chunk by chunk).   Since: 0.2 */
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_session_feed(dsx_session *session, const uint32_t *ids, size_t n,
                                                         dstok_error *err);
 
