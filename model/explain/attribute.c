@@ -119,7 +119,7 @@ static void again(job *j) {
 /* ---- where the way back begins */
 
 /* The gradient of a row's logits, in place of them; the value, and the log-probability of token t. */
-static double start_row(const job *j, double *logits, uint32_t t, double *logprob) {
+static double start_row(const job *j, double *logits, uint32_t t, double weight, double *logprob) {
     uint32_t n = j->m->config.n_vocab;
     double max = -INFINITY, sum = 0, value = logits[t], own = logits[t];
 
@@ -134,9 +134,9 @@ static double start_row(const job *j, double *logits, uint32_t t, double *logpro
         double q = j->aim->foil >= 0 ? k == (uint64_t)j->aim->foil : exp(logits[k] - max) / sum;
 
         if (k != t && j->aim->foil < 0) value -= q * logits[k];
-        logits[k] = k == t ? 1 : -q;
+        logits[k] = k == t ? weight : -q * weight;
     }
-    return value;
+    return value * weight;
 }
 
 /* Rows [row, row + n) of the record, which foretell tokens that are explained. */
@@ -155,8 +155,10 @@ static void start_rows(job *j, size_t row, size_t n, double *logits, dsx__real *
     for (size_t i = 0; i < n; i++) {
         size_t t = row + 1 + i;
 
+        double weight = j->aim->weights != NULL ? j->aim->weights[t - j->aim->from] : 1;
+
         j->out->value +=
-            start_row(j, logits + i * n_vocab, j->aim->ids[t], &j->out->logprobs[t - j->aim->from]);
+            start_row(j, logits + i * n_vocab, j->aim->ids[t], weight, &j->out->logprobs[t - j->aim->from]);
     }
     if (j->back.g == NULL) return;
     m->ops->write(m->be, device, n * n_vocab, logits);

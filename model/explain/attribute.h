@@ -21,12 +21,13 @@
 #include <stdbool.h>
 
 typedef struct dsx__aim {
-    const uint32_t *ids; /* the text */
-    size_t from, to;     /* tokens that are explained, from >= 1 */
-    int64_t foil;        /* instead of token `from`, which alone is explained then; -1: none */
-    size_t first;        /* below from */
-    bool only_attention; /* no way back: scores are mean attention weights of the rows before the tokens */
-    uint64_t keep_bytes; /* of rows kept on the way, beyond which they are computed again; 0: 1 GB */
+    const uint32_t *ids;   /* the text */
+    size_t from, to;       /* tokens that are explained, from >= 1 */
+    const double *weights; /* of the tokens, [to - from]; NULL: 1 each */
+    int64_t foil;          /* instead of token `from`, which alone is explained then; -1: none */
+    size_t first;          /* below from */
+    bool only_attention;   /* no way back: scores are mean attention weights of the rows before the tokens */
+    uint64_t keep_bytes;   /* of rows kept on the way, beyond which they are computed again; 0: 1 GB */
 } dsx__aim;
 
 typedef struct dsx__attribution {

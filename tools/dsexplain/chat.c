@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prompts as a chat model was taught to read them: the known families of chat templates, told by their
- * control tokens. */
+/* Prompts as a chat model was taught to read them. */
 #include "dsexplain.h"
 
 #include <stdlib.h>
@@ -9,7 +8,7 @@
 /* Text with its policy for control tokens: a template's own count, those in the user's text do not. */
 struct prompt {
     struct cli_buf text;
-    dstok_segment segments[8];
+    dstok_segment segments[3];
     size_t n, begin, skipped; /* begin: of the user's text; skipped: bytes of it that were left out before */
 };
 
@@ -19,108 +18,8 @@ static void add(struct prompt *p, const char *text, size_t n, int special) {
     p->segments[p->n++] = (dstok_segment){n, special, 0, 0};
 }
 
-static void add_user(struct prompt *p, const char *text, size_t n, int special) {
-    p->begin = p->text.n;
-    add(p, text, n, special);
-}
-
 static void add_template(struct prompt *p, const char *text) {
     add(p, text, strlen(text), DSTOK_SPECIAL_PARSE);
-}
-
-/* ---- ChatML: SmolLM, Qwen, ... */
-
-/* What the template says in place of a system message: the text between these two marks, where it is plain
- * text. */
-static const char *default_system(const char *template, size_t *n) {
-    static const char mark[] = "<|im_start|>system", end[] = "<|im_end|>";
-    const char *p = template, *stop;
-
-    while ((p = strstr(p, mark)) != NULL) {
-        p += sizeof mark - 1;
-        if (*p == '\n')
-            p++;
-        else if (p[0] == '\\' && p[1] == 'n')
-            p += 2;
-        else
-            continue;
-        stop = strstr(p, end);
-        *n = strcspn(p, "'\"{}\\");
-        if (stop != NULL && (size_t)(stop - p) <= *n && stop > p) {
-            *n = (size_t)(stop - p);
-            return p;
-        }
-    }
-    return NULL;
-}
-
-static void chatml(struct prompt *p, const char *template, const char *text, size_t n, int special) {
-    size_t k = 0;
-    const char *system = default_system(template, &k);
-
-    if (system != NULL) {
-        add_template(p, "<|im_start|>system\n");
-        add(p, system, k, DSTOK_SPECIAL_PARSE);
-        add_template(p, "<|im_end|>\n");
-    }
-    add_template(p, "<|im_start|>user\n");
-    add_user(p, text, n, special);
-    add_template(p, "<|im_end|>\n<|im_start|>assistant\n");
-}
-
-/* ---- Llama 3; from 3.1 on it is told dates, the second one being the template's own where nobody says
- * which */
-
-static void llama3(struct prompt *p, const char *template, const char *text, size_t n, int special) {
-    static const char blanks[] = " \t\r\n";
-
-    while (n > 0 && strchr(blanks, *text) != NULL) text++, n--, p->skipped++;
-    while (n > 0 && strchr(blanks, text[n - 1]) != NULL) n--;
-    add_template(p, "<|begin_of_text|>");
-    if (strstr(template, "Cutting Knowledge Date") != NULL)
-        add_template(p,
-                     "<|start_header_id|>system<|end_header_id|>\n\nCutting Knowledge Date: December 2023\n"
-                     "Today Date: 26 Jul 2024\n\n<|eot_id|>");
-    add_template(p, "<|start_header_id|>user<|end_header_id|>\n\n");
-    add_user(p, text, n, special);
-    add_template(p, "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n");
-}
-
-/* ---- DeepSeek V3 and R1; newer R1 templates begin the answer with a thought */
-
-#define DEEPSEEK(word) "<\xEF\xBD\x9C" word "\xEF\xBD\x9C>"
-
-static void deepseek(struct prompt *p, const char *template, const char *text, size_t n, int special) {
-    add_template(p, DEEPSEEK("begin\xE2\x96\x81of\xE2\x96\x81sentence") DEEPSEEK("User"));
-    add_user(p, text, n, special);
-    add_template(p, DEEPSEEK("Assistant"));
-    if (strstr(template, DEEPSEEK("Assistant") "<think>\\n") != NULL) add_template(p, "<think>\n");
-}
-
-static const struct family {
-    const char *mark, *name;
-    void (*write)(struct prompt *p, const char *template, const char *text, size_t n, int special);
-} families[] = {
-    {"<|start_header_id|>", "Llama 3", llama3},
-    {DEEPSEEK("Assistant"), "DeepSeek", deepseek},
-    {"<|im_start|>", "ChatML", chatml},
-};
-
-/* NULL: none that is known. A ChatML that writes the day into the system message is none of them. */
-static const struct family *family_of(const char *template) {
-    size_t i;
-
-    for (i = 0; i < sizeof families / sizeof *families; i++)
-        if (strstr(template, families[i].mark) != NULL)
-            return families[i].write == chatml && strstr(template, "strftime_now") != NULL ? NULL
-                                                                                           : &families[i];
-    return NULL;
-}
-
-const char *ex_chat_name(const char *template) {
-    const struct family *family = template != NULL ? family_of(template) : NULL;
-
-    return family != NULL ? family->name : NULL;
 }
 
 static int encode(const struct ex_model *m, const struct prompt *p, int add_special, struct cli_buf *ids) {
@@ -153,26 +52,31 @@ int ex_is_chat(const struct ex_model *m) {
 }
 
 int ex_prompt(const struct ex_model *m, const struct cli_buf *text, struct cli_buf *ids) {
+    static const char blanks[] = " \t\r\n";
     const struct ex_config *c = m->config;
     int is_chat = ex_is_chat(m), rc;
-    const struct family *family = is_chat ? family_of(m->info.chat) : NULL;
-    struct prompt p = {0};
+    dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
     uint32_t bos = (uint32_t)m->info.bos;
+    const char *p = text->p;
+    size_t n = text->n;
+    struct prompt prompt = {0};
+    dsx_chat chat = {0};
+    dstok_status status = is_chat ? dsx_chat_read(m->info.chat, &chat, &err) : DSTOK_OK;
 
-    if (is_chat && family == NULL) {
-        cli_error("%s: its chat template is not of a kind known here (ChatML, Llama 3, DeepSeek); give "
-                  "--chat off and "
-                  "a prompt as the model wants it",
-                  m->path.p);
+    if (status == DSTOK_E_NOMEM) cli_no_memory();
+    if (status != DSTOK_OK) {
+        cli_error("%s: %s; give --chat off and a prompt as the model wants it", m->path.p, err.text);
         return CLI_USAGE;
     }
-    if (is_chat) {
-        family->write(&p, m->info.chat, text->p, text->n, c->special);
-    } else {
-        if (ex_adds_bos(m)) cli_buf_add(ids, &bos, sizeof bos);
-        add_user(&p, text->p, text->n, c->special);
-    }
-    rc = encode(m, &p, !is_chat && c->bos != EX_BOS_OFF, ids);
-    cli_buf_free(&p.text);
+    while (chat.trims && n > 0 && strchr(blanks, *p) != NULL) p++, n--, prompt.skipped++;
+    while (chat.trims && n > 0 && strchr(blanks, p[n - 1]) != NULL) n--;
+    if (is_chat) add_template(&prompt, chat.before);
+    if (!is_chat && ex_adds_bos(m)) cli_buf_add(ids, &bos, sizeof bos);
+    prompt.begin = prompt.text.n;
+    add(&prompt, p, n, c->special);
+    if (is_chat) add_template(&prompt, chat.after);
+    dsx_chat_clear(&chat);
+    rc = encode(m, &prompt, !is_chat && c->bos != EX_BOS_OFF, ids);
+    cli_buf_free(&prompt.text);
     return rc;
 }

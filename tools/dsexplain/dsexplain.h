@@ -160,9 +160,6 @@ int ex_prompt(const struct ex_model *m, const struct cli_buf *text, struct cli_b
 /* The prompt's name in messages. */
 const char *ex_prompt_name(const struct ex_config *c);
 
-/* The family of a chat template (NULL allowed); NULL: not known. */
-const char *ex_chat_name(const char *template);
-
 /* ---- progress.c: on standard error. */
 
 struct ex_progress {

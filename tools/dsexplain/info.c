@@ -47,7 +47,7 @@ static void put_warnings(struct cli_buf *out, const struct ex_model *m, int json
         }
         for (i = 0; (text = dstok_tokenizer_warning(m->tok, i)) != NULL; i++) warn(out, json, text);
     }
-    if (m->info.chat != NULL && m->info.chat[0] != '\0' && ex_chat_name(m->info.chat) == NULL)
+    if (m->info.chat != NULL && m->info.chat[0] != '\0' && dsx_chat_family(m->info.chat) == NULL)
         warn(out, json, "its chat template is not of a known kind: generate needs --chat off");
     if (m->info.n_eos == 0) warn(out, json, "no token ends a text: generate stops at -n or --stop alone");
 }
@@ -108,7 +108,7 @@ static void describe(struct cli_buf *out, const struct ex_config *c, const struc
     for (k = 0; k < i->n_eos; k++) put_token(out, m, "end", i->eos[k]);
     put(out, "chat", "%s",
         i->chat == NULL || i->chat[0] == '\0' ? "no template"
-        : ex_chat_name(i->chat)               ? ex_chat_name(i->chat)
+        : dsx_chat_family(i->chat)               ? dsx_chat_family(i->chat)
                                               : "unknown");
     put_warnings(out, m, 0);
 }
@@ -161,7 +161,7 @@ static void describe_json(struct cli_buf *out, const struct ex_model *m) {
     cli_buf_char(out, ']');
     text(out, "chat",
          i->chat == NULL || i->chat[0] == '\0' ? NULL
-         : ex_chat_name(i->chat)               ? ex_chat_name(i->chat)
+         : dsx_chat_family(i->chat)               ? dsx_chat_family(i->chat)
                                                : "unknown");
     cli_buf_text(out, ",\"warnings\":[");
     put_warnings(out, m, 1);

@@ -10,11 +10,13 @@
 #ifndef DSX_DSX_H
 #define DSX_DSX_H
 
+#include <dsx/chat.h>
 #include <dsx/model.h>
 #include <dsx/policy.h>
 #include <dsx/session.h>
 #include <dsx/sample.h>
 #include <dsx/plan.h>
 #include <dsx/cost.h>
+#include <dsx/explain.h>
 
 #endif
