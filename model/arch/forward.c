@@ -289,12 +289,11 @@ static void layer(const dsx__step *s) {
 }
 
 dsx__real *dsx__step_queries(const dsx__step *s) {
-    if (s->c->mla.kv_rank == 0) {
+    if (s->c->mla.kv_rank == 0)
         plain_queries(s);
-        return s->w->q;
-    }
-    latent_queries(s);
-    return s->w->latent;
+    else
+        latent_queries(s);
+    return s->c->mla.kv_rank > 0 && !s->c->mla.expand ? s->w->latent : s->w->q;
 }
 
 void dsx__step_begin(dsx__step *s, dsx__work *w, const dsx__page_table *pages, uint64_t first, size_t n) {

@@ -330,6 +330,10 @@ static dstok_status check(const dsx_model *m, const dsx__aim *aim, dstok_error *
     if (aim->from < 1 || aim->to <= aim->from || aim->first >= aim->from ||
         aim->foil >= (int64_t)m->config.n_vocab)
         return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "what is to be explained is out of its domain");
+    if (m->config.mla.expand)
+        return dsx__fail(
+            err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET,
+            "explanations need the latents of DeepSeek's attention, not keys and values of all heads");
     for (size_t i = 0; i < aim->to; i++)
         if (aim->ids[i] >= m->config.n_vocab)
             return dsx__fail(err, DSTOK_E_BAD_ID, i, "an id is not below the size of the model's vocabulary");
