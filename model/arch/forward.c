@@ -310,7 +310,7 @@ void dsx__step_begin(dsx__step *s, dsx__work *w, const dsx__page_table *pages, u
                                     .scale = dsx__attention_scale(c),
                                     .alibi = m->alibi};
     s->rotation = (dsx__rotation){w->cosine, w->sine, dsx__rope_dims(c), c->rope.interleaved};
-    dsx__rope_table(c, first, n, w->cosine, w->sine);
+    dsx__rope_table(c, first + w->shift, n, w->cosine, w->sine);
 }
 
 void dsx__forward_layers(dsx__work *w, const dsx__page_table *pages, uint64_t first, size_t n, uint32_t from,

@@ -36,6 +36,7 @@ typedef struct dsx__work {
     const dsx__record *record;   /* NULL: nothing is kept */
     const dsx__watch *watch;     /* NULL: nobody */
     bool again;                  /* keys and values of these rows are in the pages already */
+    uint64_t shift;              /* rows turn as if they stood so many tokens later */
 } dsx__work;
 
 dstok_status dsx__work_new(const dsx_model *model, size_t rows, dsx__work *out);

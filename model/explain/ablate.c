@@ -1,15 +1,139 @@
 /* SPDX-License-Identifier: MIT */
-/* Not there yet. */
-#include "explain/explain.h"
-
+/* What the sentences of the sources are worth, by taking them out.
+ *
+ *   loo     the fall of the log-probability without a sentence, one after the other
+ *   ablate  ContextCite (Cohen-Wang et al. 2024, arXiv 2409.00729): random removals z, each sentence kept with
+ *           probability 1/2; f(z) = log p - log(1 - p), p the probability of all tokens that are explained; and the
+ *           sparse linear fit of it: LASSO with alpha 0.01 of f by the number of tokens, on standardised columns
+ *
+ * f(all kept) is what is explained: the sum of the sentences' scores, the fit's constant (what it gives without any
+ * source), and a residual. */
 #include "base.h"
+#include "explain/fit.h"
+#include "explain/texts.h"
 
-dstok_status dsx__ablate(dsx_prompt *p, dsx__explaining *e, dstok_error *err) {
-    (void)p;
-    (void)e;
-    return dsx__fail(err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET, "not in this version");
+#include <stdlib.h>
+#include <string.h>
+
+static const double alpha = 0.01;
+
+enum { MASKS = 32, FIT = 1 };
+
+/* Part of a token's bytes that a sentence has. */
+static uint64_t common(dstok_span token, dstok_span unit) {
+    uint64_t begin = token.begin > unit.begin ? token.begin : unit.begin,
+             end = token.end < unit.end ? token.end : unit.end;
+
+    return begin < end ? end - begin : 0;
 }
 
-dstok_status dsx__trust(dsx_prompt *p, dsx__explaining *e, dstok_error *err) {
-    return dsx__ablate(p, e, err);
+/* The sentence's score to the tokens that lie in it as a whole, by bytes: sums over sentences, which share
+ * out tokens by bytes, give it back. Where there is none, to those that touch it. */
+static void spread(const dsx_prompt *p, const dsx__unit *u, double score, double *scores, size_t n) {
+    for (int touching = 0; touching < 2; touching++) {
+        uint64_t all = 0;
+
+        for (int pass = 0; pass < 2; pass++)
+            for (size_t i = 0; i < n && p->spans[i].begin < u->bytes.end; i++) {
+                uint64_t some = common(p->spans[i], u->bytes);
+
+                if (!touching && some < p->spans[i].end - p->spans[i].begin) continue;
+                if (pass == 0) all += some;
+                if (pass == 1 && some > 0) scores[i] += score * (double)some / (double)all;
+            }
+        if (all > 0) return;
+    }
+}
+
+/* What the caller sees of the sentences. */
+static bool keep_units(const dsx__texts *t) {
+    dsx__explaining *e = t->e;
+
+    free(e->units);
+    e->out.units = e->units = malloc((t->n_units + 1) * sizeof *e->units);
+    for (size_t i = 0; e->units != NULL && i < t->n_units; i++) e->units[i] = t->units[i].bytes;
+    e->out.n_units = t->n_units;
+    return e->units != NULL;
+}
+
+static bool add_masks(dsx__texts *t, size_t *index, uint32_t n) {
+    uint8_t *mask = malloc(t->n_units + 1);
+    bool ok = mask != NULL;
+    size_t one;
+
+    if (ok) memset(mask, 1, t->n_units + 1);
+    ok = ok && dsx__texts_add(t, mask, &one);
+    if (t->e->options->method == DSX_METHOD_ABLATE) {
+        free(mask);
+        return ok && dsx__texts_add_random(t, n, t->e->options->seed, FIT, index);
+    }
+    for (size_t i = 0; ok && i < t->n_units; i++) {
+        mask[i] = 0;
+        ok = dsx__texts_add(t, mask, &one);
+        mask[i] = 1;
+    }
+    free(mask);
+    return ok;
+}
+
+/* Scores of sentences from the removals that were read. */
+static bool fit(const dsx__texts *t, const size_t *index, uint32_t n, double *w) {
+    double *y = malloc((n + 1) * sizeof *y), n_tokens = (double)(t->e->out.to - t->e->out.from);
+    uint8_t *x = malloc(n * t->n_units + 1);
+    bool ok = y != NULL && x != NULL;
+
+    for (uint32_t i = 0; ok && i < n; i++) {
+        y[i] = t->values[index[i]] / n_tokens;
+        memcpy(x + i * t->n_units, t->masks + index[i] * t->n_units, t->n_units);
+    }
+    ok = ok && dsx__lasso(x, y, n, t->n_units, alpha, w, &t->e->out.sums.bias);
+    for (size_t k = 0; ok && k < t->n_units; k++) w[k] *= n_tokens;
+    if (ok) t->e->out.sums.bias *= n_tokens;
+    free(x);
+    free(y);
+    return ok;
+}
+
+static bool keep_worth(const dsx__texts *t, double *w) {
+    dsx__explaining *e = t->e;
+    bool by_logprob = e->foil < 0;
+
+    e->out.worth = e->worth = malloc((t->n_units + 1) * sizeof *e->worth);
+    for (size_t i = 0; e->worth != NULL && i < t->n_units; i++) {
+        e->worth[i] = t->logprobs[0] - t->logprobs[i + 1];
+        w[i] = by_logprob ? e->worth[i] : t->values[0] - t->values[i + 1];
+    }
+    return e->worth != NULL;
+}
+
+static dstok_status score(dsx__texts *t, size_t *index, double *w, dstok_error *err) {
+    dsx__explaining *e = t->e;
+    bool loo = e->options->method == DSX_METHOD_LOO, ok;
+    uint32_t n = e->options->masks > 0 ? e->options->masks : MASKS;
+
+    if (t->n_units < 32 && n > (uint64_t)1 << t->n_units) n = 1u << t->n_units;
+    ok = add_masks(t, index, n);
+    if (ok) DSX_TRY(dsx__texts_read(t, err));
+    e->out.logprob = ok ? t->logprobs[0] : 0;
+    e->out.value = ok && loo && e->foil < 0 ? t->logprobs[0] : ok ? t->values[0] : 0;
+    ok = ok && (loo ? keep_worth(t, w) : fit(t, index, n, w));
+    for (size_t i = 0; ok && i < t->n_units; i++) spread(t->p, &t->units[i], w[i], e->scores, e->out.n);
+    return ok && keep_units(t) ? DSTOK_OK : dsx__no_memory(err);
+}
+
+dstok_status dsx__ablate(dsx_prompt *p, dsx__explaining *e, dstok_error *err) {
+    size_t n = e->options->masks > 0 ? e->options->masks : MASKS;
+    size_t *index = malloc(n * sizeof *index);
+    dsx__texts t;
+    dstok_status status = dsx__texts_new(p, e, &t, err);
+    double *w = malloc((t.n_units + 1) * sizeof *w);
+
+    e->out.n = e->out.to - 1;
+    e->scores = calloc(e->out.n + 1, sizeof *e->scores);
+    if (status == DSTOK_OK && (index == NULL || w == NULL || e->scores == NULL)) status = dsx__no_memory(err);
+    if (status == DSTOK_OK) status = score(&t, index, w, err);
+    dsx__texts_free(&t);
+    free(index);
+    free(w);
+    return status;
 }

@@ -299,6 +299,7 @@ static dstok_status run(dsx_prompt *p, dsx__explaining *e, dstok_error *err) {
 
     DSX_TRY(find_tokens(p, o, &e->out, err));
     if (o->foil != NULL) DSX_TRY(find_foil(p, o->foil, &e->out, &foil, err));
+    e->foil = foil;
     if (removes)
         DSX_TRY(dsx__ablate(p, e, err));
     else

@@ -15,6 +15,7 @@ typedef struct dsx__explaining {
     dsx_warning *warnings;
     size_t cap_warnings;
     const dsx_explain_options *options;
+    int64_t foil;       /* what could have stood instead of the token that is explained; -1: none */
     uint64_t done, all; /* steps, for the sink */
 } dsx__explaining;
 

@@ -27,6 +27,7 @@ struct dsx_session {
     dsx__real *last; /* [width]: the last token's row behind the final norm, if has_last */
     bool has_last;
     uint64_t charged; /* bytes of work and last, to the pool */
+    bool is_alone; /* its pages are not found by others, nor theirs by it */
 };
 
 static dstok_status is_null(dstok_error *err) {
@@ -183,6 +184,7 @@ dstok_status dsx_session_fork(const dsx_session *session, dsx_session **out, dst
     if (session->length > 0) memcpy(s->ids, session->ids, session->length * sizeof *s->ids);
     s->length = session->length;
     s->has_last = session->has_last;
+    s->is_alone = session->is_alone;
     s->model->ops->copy(s->model->be, session->last, 1, s->model->config.width, 0, s->last, 0);
     *out = s;
     return DSTOK_OK;
@@ -264,6 +266,10 @@ static void final_norm(dsx_session *s, const dsx__real *x, size_t n, dsx__real *
 /* What is wanted of each row; all NULL: nothing. */
 typedef struct wanted {
     double *logprobs; /* of the tokens that are read */
+    const uint32_t
+        *answer; /* tokens that the last rows foretell, [n_answer]; one after the other to answer_logprobs */
+    size_t n_answer, n_left; /* n_left: rows that are to be read still */
+    double *answer_logprobs;
     dsx_logits_sink *sink;
     void *context;
     dsx__real *rows; /* for the sink: [ROWS][n_vocab] */
@@ -281,6 +287,21 @@ static void score_chunk(dsx_session *s, const uint32_t *ids, size_t n, double *l
     else
         logprobs[0] = NAN;
     if (n > 1) m->ops->log_probs(m->be, m->head, s->work.h, n - 1, ids + 1, logprobs + 1, NULL);
+}
+
+/* Log-probabilities of the answer's tokens that a chunk's rows foretell. */
+static void score_answer(const dsx_session *s, size_t n, wanted *w) {
+    const dsx_model *m = s->model;
+    size_t before = w->n_left > w->n_answer ? w->n_left - w->n_answer : 0; /* rows before the first of them */
+
+    w->n_left -= n;
+    if (before >= n) return;
+    n -= before;
+    m->ops->log_probs(m->be, m->head, m->ops->at(s->work.h, before * m->config.width), n, w->answer,
+                      w->answer_logprobs, NULL);
+    w->answer += n;
+    w->answer_logprobs += n;
+    w->n_answer -= n;
 }
 
 /* Logits of a chunk's rows to the sink; false when it asked to stop. */
@@ -301,7 +322,7 @@ static bool show_chunk(dsx_session *s, uint64_t from, size_t n, const wanted *w)
 }
 
 /* One chunk, whose pages are there. */
-static dstok_status read_chunk(dsx_session *s, const uint32_t *ids, size_t n, const wanted *w) {
+static dstok_status read_chunk(dsx_session *s, const uint32_t *ids, size_t n, wanted *w) {
     const dsx_model *m = s->model;
     dsx__page_table pages = dsx__session_pages(s);
     uint64_t from = s->length;
@@ -313,15 +334,16 @@ static dstok_status read_chunk(dsx_session *s, const uint32_t *ids, size_t n, co
         s->work.watch->see(s->work.watch->context, m->config.n_layers, DSX_OP_HEAD, s->work.h, n,
                            m->config.width);
     if (w->logprobs != NULL) score_chunk(s, ids, n, w->logprobs);
+    if (w->n_answer > 0) score_answer(s, n, w);
     m->ops->copy(m->be, m->ops->at(s->work.h, (n - 1) * m->config.width), 1, m->config.width, 0, s->last, 0);
     if (w->sink != NULL) go_on = show_chunk(s, from, n, w);
     s->has_last = true;
     memcpy(s->ids + from, ids, n * sizeof *ids);
     s->length = from + n;
-    if (s->format == DSX__KV_REALS)
-        publish(s, from);
-    else
+    if (s->format != DSX__KV_REALS)
         drop_reals(s, from);
+    else if (!s->is_alone)
+        publish(s, from);
     return go_on ? DSTOK_OK : DSTOK_E_CANCELED;
 }
 
@@ -341,7 +363,7 @@ static dstok_status read_all(dsx_session *s, const uint32_t *ids, size_t n, want
     size_t done = 0;
 
     if (status == DSTOK_OK && w.logprobs == NULL && w.sink == NULL && s->format == DSX__KV_REALS &&
-        s->work.record == NULL && s->work.watch == NULL)
+        s->work.record == NULL && s->work.watch == NULL && !s->is_alone && w.n_answer == 0)
         done = reuse(s, ids, n);
     while (done < n && status == DSTOK_OK) {
         size_t part = n - done < s->chunk ? n - done : s->chunk;
@@ -385,6 +407,18 @@ dstok_status dsx_session_read(dsx_session *s, const uint32_t *ids, size_t n, dsx
     if (w.rows != NULL) s->model->ops->free(s->model->be, w.rows, ROWS * n_vocab);
     free(w.logits);
     return status;
+}
+
+dstok_status dsx__session_answer(dsx_session *s, const uint32_t *ids, size_t n, size_t n_answer,
+                                 double *logprobs, dstok_error *err) {
+    wanted w = {
+        .answer = ids + n - n_answer, .n_answer = n_answer, .n_left = n - 1, .answer_logprobs = logprobs};
+
+    return read_all(s, ids, n - 1, w, err);
+}
+
+void dsx__session_alone(dsx_session *s) {
+    s->is_alone = true;
 }
 
 dsx__work *dsx__session_work(dsx_session *s) {

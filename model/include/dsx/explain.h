@@ -163,14 +163,15 @@ typedef struct dsx_explain_options {
  *  special        tokens without text (a start token)
  *  template_text  question, template and system text
  *  response       tokens of the response before those that are explained
- *  bias           biases of the model
+ *  bias           biases of the model; of DSX_METHOD_ABLATE what the fit gives without any source
  *  residual       the error of arithmetic (for fitted methods: what the fit leaves) */
 typedef struct dsx_sums {
     double sources, special, template_text, response, bias, residual;
 } dsx_sums;
 
 /** How well the scores foretell what the model does when sentences are taken out. NaN where it was not measured.
- *  n_masks     random removals, each sentence kept with probability 1/2; they are not those of a fit
+ *  n_masks     random removals, each sentence kept with probability 1/2, drawn apart from those of a fit: with few
+ *              sentences some are the same, and where there are no more than were asked for, it is all of them
  *  lds         rank correlation (Spearman) over them of the log-probability with the sum of kept scores
  *  drop        fall of the log-probability without the best 1, 3 and 5 sentences
  *  prior       log-probability without any source
@@ -195,7 +196,8 @@ typedef struct dsx_warning {
  *                  log-probability of the tokens
  *  n               tokens before `to`; scores and routing have one number for each. routing NULL: not of this method
  *  n_units, units  sentences for DSX_METHOD_ABLATE, DSX_METHOD_LOO and trust: bytes of the prompt's text, and what
- *                  each alone is worth (logprob - logprob without it); NULL where nothing was taken out
+ *                  each alone is worth (logprob - logprob without it), NaN for those that were not taken out
+ *                  alone; NULL where nothing was taken out
  *  redundant       shape (n_units,): 0, or the number of a group of sentences of which any one is enough
  *  n_hops, hop_mass  share of the positive scores that lay on the response, hop by hop */
 typedef struct dsx_explanation {
