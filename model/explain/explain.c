@@ -44,6 +44,8 @@ void dsx_explanation_free(const dsx_explanation *explanation) {
     if (e == NULL) return;
     free(e->scores);
     free(e->routing);
+    free(e->logprobs);
+    free(e->foil_text);
     free(e->units);
     free(e->worth);
     free(e->redundant);
@@ -163,24 +165,43 @@ static size_t first_of_response(const dsx_prompt *p) {
     return i;
 }
 
+static double positive(const double *scores, size_t from, size_t to) {
+    double sum = 0;
+
+    for (size_t i = from; i < to; i++) sum += fmax(scores[i], 0);
+    return sum;
+}
+
+static void add_hop_mass(const dsx_prompt *p, dsx__explaining *e) {
+    double all = positive(e->scores, 0, e->out.n);
+    size_t from = first_of_response(p);
+
+    if (from > e->out.n) from = e->out.n;
+    e->out.hop_mass[e->out.n_hops++] = all > 0 ? positive(e->scores, from, e->out.n) / all : 0;
+}
+
+/* The positive scores of tokens [from, to) become those of what came before, as its own positive scores say. */
+static void pass_on(dsx__explaining *e, size_t from, size_t to, const dsx__attribution *a, double sum,
+                    double share, double all) {
+    for (size_t i = from; i < to; i++) e->scores[i] = fmin(e->scores[i], 0);
+    for (size_t i = 0; i < a->n; i++) e->scores[i] += sum * fmax(a->scores[i], 0) / share;
+    for (size_t i = 0; i < a->n && e->routing != NULL; i++) e->routing[i] += sum / all * a->routing[i];
+}
+
 static dstok_status hop(const dsx_prompt *p, dsx__explaining *e, dsx__aim aim, bool *goes_on,
                         dstok_error *err) {
-    size_t from = first_of_response(p), to = aim.from, n;
-    double *weights = calloc(to, sizeof *weights), sum = 0, share = 0, all = 0;
+    size_t from = first_of_response(p), to = aim.from;
+    double sum, share, *weights;
     dsx__attribution a = {0};
     dstok_status status;
 
     *goes_on = false;
-    if (weights == NULL) return dsx__no_memory(err);
     if (from == 0) from = 1;
-    for (size_t i = from; i < to; i++) sum += weights[i - from] = fmax(e->scores[i], 0);
-    for (size_t i = 0; i < e->out.n; i++) all += fmax(e->scores[i], 0);
-    if (e->out.n_hops < 8) e->out.hop_mass[e->out.n_hops++] = all > 0 ? sum / all : 0;
-    if (sum <= 0 || from >= to) {
-        free(weights);
-        return DSTOK_OK;
-    }
-    for (size_t i = 0; i < to - from; i++) weights[i] /= sum;
+    sum = from < to ? positive(e->scores, from, to) : 0;
+    if (sum <= 0) return DSTOK_OK;
+    weights = malloc((to - from) * sizeof *weights);
+    if (weights == NULL) return dsx__no_memory(err);
+    for (size_t i = from; i < to; i++) weights[i - from] = fmax(e->scores[i], 0) / sum;
     aim.from = from;
     aim.to = to;
     aim.foil = -1;
@@ -189,14 +210,10 @@ static dstok_status hop(const dsx_prompt *p, dsx__explaining *e, dsx__aim aim, b
     status = attribute(p, e, &aim, &a, err);
     free(weights);
     if (status != DSTOK_OK) return status;
-    n = a.n;
-    for (size_t i = 0; i < n; i++) share += a.scores[i];
-    if (share > 0) {
-        *goes_on = true;
-        for (size_t i = from; i < to; i++) e->scores[i] = fmin(e->scores[i], 0);
-        for (size_t i = 0; i < n; i++) e->scores[i] += sum * a.scores[i] / share;
-        for (size_t i = 0; i < n && e->routing != NULL; i++) e->routing[i] += sum / all * a.routing[i];
-    }
+    share = positive(a.scores, 0, a.n);
+    *goes_on = share > 0;
+    if (*goes_on) pass_on(e, from, to, &a, sum, share, positive(e->scores, 0, e->out.n));
+    if (*goes_on) add_hop_mass(p, e);
     dsx__attribution_free(&a);
     return DSTOK_OK;
 }
@@ -225,7 +242,8 @@ static dstok_status by_passes(const dsx_prompt *p, dsx__explaining *e, int64_t f
         e->routing = a.routing;
     else
         free(a.routing);
-    free(a.logprobs);
+    e->logprobs = a.logprobs;
+    add_hop_mass(p, e);
     for (uint32_t h = 1; h < o->hops && goes_on; h++) DSX_TRY(hop(p, e, aim, &goes_on, err));
     return DSTOK_OK;
 }
@@ -269,9 +287,8 @@ static dstok_status add_up(const dsx_prompt *p, dsx__explaining *e, dstok_error 
 static bool warn(const dsx_prompt *p, dsx__explaining *e) {
     const dsx_explanation *x = &e->out;
     bool by_way_back = x->method == DSX_METHOD_ROWS || x->method == DSX_METHOD_FLOW, ok = true;
-    double positive = 0;
+    double gain = positive(e->scores, 0, x->n);
 
-    for (size_t i = 0; i < x->n; i++) positive += fmax(e->scores[i], 0);
     if (x->logprob < -3.0 * (double)(x->to - x->from))
         ok = dsx__explain_warn(e, "ANSWER_UNLIKELY", "the model itself finds this answer unlikely");
     if (by_way_back && fabs(x->sums.residual) > 1e-3 * fabs(x->value) + 1e-6)
@@ -282,7 +299,7 @@ static bool warn(const dsx_prompt *p, dsx__explaining *e) {
                        e, "SINK_MASS_HIGH",
                        "most attention rests on the first token, whatever the answer: these scores say "
                        "little");
-    if (by_way_back && p->n_sources > 0 && x->sums.sources < 0.1 * positive)
+    if (by_way_back && p->n_sources > 0 && x->sums.sources < 0.1 * gain)
         ok = ok &&
              dsx__explain_warn(e, "SOURCES_UNUSED",
                                "the answer hardly rests on the sources: it comes from the question, or from "
@@ -297,6 +314,8 @@ static dstok_status run(dsx_prompt *p, dsx__explaining *e, dstok_error *err) {
     int64_t foil = -1;
     bool removes = o->method == DSX_METHOD_ABLATE || o->method == DSX_METHOD_LOO;
 
+    if (o->foil != NULL && (e->foil_text = strdup(o->foil)) == NULL) return dsx__no_memory(err);
+    e->out.foil = e->foil_text;
     DSX_TRY(find_tokens(p, o, &e->out, err));
     if (o->foil != NULL) DSX_TRY(find_foil(p, o->foil, &e->out, &foil, err));
     e->foil = foil;
@@ -306,6 +325,7 @@ static dstok_status run(dsx_prompt *p, dsx__explaining *e, dstok_error *err) {
         DSX_TRY(by_passes(p, e, foil, err));
     e->out.scores = e->scores;
     e->out.routing = e->routing;
+    e->out.logprobs = e->logprobs;
     DSX_TRY(add_up(p, e, err));
     if (!warn(p, e)) return dsx__no_memory(err);
     return o->verify > 0 ? dsx__trust(p, e, err) : DSTOK_OK;
@@ -332,6 +352,9 @@ dstok_status dsx_explain(dsx_prompt *prompt, const dsx_explain_options *options,
     e->options = &o;
     e->out.struct_size = sizeof e->out;
     e->out.method = o.method;
+    e->out.masks = o.masks;
+    e->out.removal = o.removal;
+    e->out.seed = o.seed;
     e->out.trust = (dsx_trust){
         .lds = NAN, .drop = {NAN, NAN, NAN}, .prior = NAN, .comprehensiveness = NAN, .sufficiency = NAN};
     e->out.seconds = -now();

@@ -8,7 +8,8 @@
 /* What a method fills; the arrays are the explanation's own, and `out` what the caller sees of them. */
 typedef struct dsx__explaining {
     dsx_explanation out; /* first: a pointer to it is one to all */
-    double *scores, *routing;
+    double *scores, *routing, *logprobs;
+    char *foil_text;
     dstok_span *units;
     double *worth;
     uint32_t *redundant;

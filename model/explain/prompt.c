@@ -5,6 +5,7 @@
 #include "arch/model.h"
 #include "base.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,12 +85,15 @@ static void skip(struct dsx__skip *s, const char *blanks, size_t n) {
     }
 }
 
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 /* Blanks at both ends of the message, which begins at byte `from` with segment `first`. */
 static void trim(dsx_prompt *p, size_t from, size_t first) {
-    static const char blanks[] = " \t\r\n";
     size_t n = 0, done = 0;
 
-    while (from + n < p->len && strchr(blanks, p->text[from + n]) != NULL) n++;
+    while (from + n < p->len && is_blank(p->text[from + n])) n++;
     for (size_t i = first; i < p->n_segments && done < n; i++) {
         dstok_segment *s = &p->segments[i];
         size_t some = n - done < s->len ? n - done : s->len;
@@ -101,7 +105,7 @@ static void trim(dsx_prompt *p, size_t from, size_t first) {
     memmove(p->text + from, p->text + from + n, p->len - from - n + 1);
     p->len -= n;
     for (size_t i = p->n_segments; i-- > first;) {
-        while (p->segments[i].len > 0 && strchr(blanks, p->text[p->len - 1]) != NULL) {
+        while (p->segments[i].len > 0 && is_blank(p->text[p->len - 1])) {
             p->segments[i].len--;
             p->text[--p->len] = '\0';
         }
@@ -152,7 +156,7 @@ static dstok_status say_where(const dsx_prompt *p, dstok_status status, dstok_er
         err->offset -= at;
         if (s->role == DSTOK_ROLE_SOURCE) err->offset += p->skips[s->source].bytes;
         return dsx__fail(err, status, err->offset, "%.80s: %.150s",
-                         s->role == DSTOK_ROLE_SOURCE     ? p->names[s->source]
+                         s->role == DSTOK_ROLE_SOURCE     ? p->sources[s->source].name
                          : s->role == DSTOK_ROLE_QUESTION ? "the question"
                          : s->role == DSTOK_ROLE_ANSWER   ? "the response"
                                                           : "the template",
@@ -183,10 +187,16 @@ static void find_sources(dsx_prompt *p) {
         }
     p->sources_begin = p->sources_end = 0;
     for (size_t i = 0; i < p->n; i++) {
-        if (p->spans[i].end <= begin || p->spans[i].begin == p->spans[i].end) p->sources_begin = i + 1;
-        if (p->spans[i].begin < end && p->spans[i].end > begin) p->sources_end = i + 1;
+        bool inside = p->spans[i].begin < end && p->spans[i].end > begin;
+
+        if (inside && p->sources_end == 0) p->sources_begin = i;
+        if (inside) p->sources_end = i + 1;
     }
-    if (p->sources_begin > p->sources_end) p->sources_begin = p->sources_end;
+}
+
+/* A token that a vocabulary puts behind whole texts: the response goes on. */
+static bool is_ending(const dsx_prompt *p, const dstok_tokens *t) {
+    return t->spans[t->n - 1].begin == p->len;
 }
 
 static dstok_status encode(dsx_prompt *p, dstok_error *err) {
@@ -200,6 +210,7 @@ static dstok_status encode(dsx_prompt *p, dstok_error *err) {
     status = dstok_encode_segments(p->enc, p->text, p->len, p->segments, p->n_segments, &o, &t, err);
     if (status != DSTOK_OK) return say_where(p, status, err);
     if (p->bos >= 0) ok = add_token(p, (uint32_t)p->bos, (dstok_span){0, 0});
+    while (t.n > 0 && p->len > 0 && is_ending(p, &t)) t.n--;
     for (size_t i = 0; ok && i < t.n; i++) ok = add_token(p, t.ids[i], t.spans[i]);
     if (!ok) return dsx__no_memory(err);
     find_sources(p);
@@ -208,18 +219,27 @@ static dstok_status encode(dsx_prompt *p, dstok_error *err) {
 
 /* ---- making */
 
-static bool copy_names(dsx_prompt *p, const dsx_prompt_options *o) {
-    p->names = calloc(o->n_sources + 1, sizeof *p->names);
+static bool copy_source(const dsx_source *from, size_t number, dsx_source *to) {
+    char name[32], *text = malloc(from->len + 1);
+
+    (void)snprintf(name, sizeof name, "source %zu", number);
+    to->name = strdup(from->name != NULL ? from->name : name);
+    to->text = text;
+    to->len = from->len;
+    if (to->name == NULL || text == NULL) return false;
+    if (from->len > 0) memcpy(text, from->text, from->len);
+    text[from->len] = '\0';
+    return true;
+}
+
+static bool copy_sources(dsx_prompt *p, const dsx_prompt_options *o) {
+    p->sources = calloc(o->n_sources + 1, sizeof *p->sources);
     p->skips = calloc(o->n_sources + 1, sizeof *p->skips);
-    if (p->names == NULL || p->skips == NULL) return false;
+    if (p->sources == NULL || p->skips == NULL) return false;
     p->n_sources = o->n_sources;
     for (size_t i = 0; i < o->n_sources; i++) {
-        const char *name = o->sources[i].name;
-        char number[32];
-
         p->skips[i] = (struct dsx__skip){0, 1, 1};
-        (void)snprintf(number, sizeof number, "source %zu", i + 1);
-        if ((p->names[i] = strdup(name != NULL ? name : number)) == NULL) return false;
+        if (!copy_source(&o->sources[i], i + 1, &p->sources[i])) return false;
     }
     return true;
 }
@@ -252,7 +272,7 @@ dstok_status dsx_prompt_new(const dsx_model *model, const dstok_tokenizer *tok,
     if (p == NULL) return dsx__no_memory(err);
     p->model = model;
     p->tok = tok;
-    status = copy_names(p, options) ? dstok_encoder_new(tok, &p->enc) : DSTOK_E_NOMEM;
+    status = copy_sources(p, options) ? dstok_encoder_new(tok, &p->enc) : DSTOK_E_NOMEM;
     if (status == DSTOK_E_NOMEM) (void)dsx__no_memory(err);
     if (status == DSTOK_OK) status = build(p, options, err);
     if (status == DSTOK_OK) {
@@ -268,8 +288,11 @@ dstok_status dsx_prompt_new(const dsx_model *model, const dstok_tokenizer *tok,
 
 void dsx_prompt_free(dsx_prompt *p) {
     if (p == NULL) return;
-    for (size_t i = 0; p->names != NULL && i < p->n_sources; i++) free(p->names[i]);
-    free(p->names);
+    for (size_t i = 0; p->sources != NULL && i < p->n_sources; i++) {
+        free((void *)(uintptr_t)p->sources[i].name);
+        free((void *)(uintptr_t)p->sources[i].text);
+    }
+    free(p->sources);
     free(p->skips);
     free(p->text);
     free(p->segments);
@@ -309,35 +332,63 @@ static bool ends(const dsx_model *m, uint32_t id) {
     return false;
 }
 
-static uint32_t likeliest(const double *logits, uint32_t n) {
-    uint32_t best = 0;
-
-    for (uint32_t i = 1; i < n; i++)
-        if (logits[i] > logits[best]) best = i;
-    return best;
+/* The likeliest token; false: there is none, for the numbers are not finite. */
+static bool likeliest(const double *logits, uint32_t n, uint32_t *id) {
+    *id = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!isfinite(logits[i])) return false;
+        if (logits[i] > logits[*id]) *id = i;
+    }
+    return true;
 }
 
-/* One token more; *goes_on is false at the end of the text. */
-static dstok_status next_token(dsx_prompt *p, dsx_session *s, double *logits, bool *goes_on,
-                               dstok_error *err) {
+typedef struct generation {
+    dsx_session *session;
+    double *logits;
+    dsx_explain_sink *sink;
+    void *context;
+    uint64_t done, all;
+    bool goes_on;
+} generation;
+
+/* Tokens go into the session, and the sink hears of it. */
+static dstok_status feed(generation *g, const uint32_t *ids, size_t n, dstok_error *err) {
+    DSX_TRY(dsx_session_feed(g->session, ids, n, err));
+    g->done += n;
+    if (g->sink == NULL || g->sink(g->context, g->done, g->all) == 0) return DSTOK_OK;
+    return dsx__fail(err, DSTOK_E_CANCELED, DSTOK_NO_OFFSET, "asked to stop");
+}
+
+/* One token more; goes_on is false at the end of the text. */
+static dstok_status next_token(dsx_prompt *p, generation *g, dstok_error *err) {
     const void *bytes = "";
     size_t n = 0, at = p->len;
     uint32_t id;
 
-    DSX_TRY(dsx_session_logits(s, logits, p->model->config.n_vocab, err));
-    id = likeliest(logits, p->model->config.n_vocab);
-    *goes_on = !ends(p->model, id);
-    if (!*goes_on) return DSTOK_OK;
+    DSX_TRY(dsx_session_logits(g->session, g->logits, p->model->config.n_vocab, err));
+    if (!likeliest(g->logits, p->model->config.n_vocab, &id))
+        return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET,
+                         "the model gives numbers that are not finite for this text");
+    g->goes_on = !ends(p->model, id);
+    if (!g->goes_on) return DSTOK_OK;
     if (dstok_token_bytes(p->tok, id, &bytes, &n) != DSTOK_OK) n = 0;
     if (!add_answer(p, bytes, n) || !add_token(p, id, (dstok_span){at, at + n})) return dsx__no_memory(err);
-    return dsx_session_feed(s, &id, 1, err);
+    return feed(g, &id, 1, err);
 }
 
-dstok_status dsx_prompt_generate(dsx_prompt *p, size_t max_tokens, dstok_error *err) {
+/* The prompt by pieces, so that the sink hears of it. */
+static dstok_status read_prompt(const dsx_prompt *p, generation *g, dstok_error *err) {
+    for (size_t i = 0, n; i < p->n; i += n) {
+        n = p->n - i < 512 ? p->n - i : 512;
+        DSX_TRY(feed(g, p->ids + i, n, err));
+    }
+    return DSTOK_OK;
+}
+
+dstok_status dsx_prompt_generate(dsx_prompt *p, size_t max_tokens, dsx_explain_sink *sink, void *context,
+                                 dstok_error *err) {
     dsx_session_options o = DSX_SESSION_OPTIONS_INIT;
-    dsx_session *s = NULL;
-    double *logits;
-    bool goes_on = true;
+    generation g = {.sink = sink, .context = context, .goes_on = true};
     dstok_status status;
 
     if (p == NULL || max_tokens == 0 || max_tokens > DSX__MAX_CONTEXT)
@@ -345,14 +396,14 @@ dstok_status dsx_prompt_generate(dsx_prompt *p, size_t max_tokens, dstok_error *
                          "dsx_prompt_generate: an argument is out of its domain");
     cut_answer(p);
     DSX_TRY(encode(p, err));
-    o.max_tokens = p->n + max_tokens;
-    logits = malloc(p->model->config.n_vocab * sizeof *logits);
-    status = logits != NULL ? dsx_session_new(p->model, &o, &s, err) : dsx__no_memory(err);
-    if (status == DSTOK_OK) status = dsx_session_feed(s, p->ids, p->n, err);
-    for (size_t i = 0; i < max_tokens && goes_on && status == DSTOK_OK; i++)
-        status = next_token(p, s, logits, &goes_on, err);
-    dsx_session_free(s);
-    free(logits);
+    o.max_tokens = g.all = p->n + max_tokens;
+    g.logits = malloc(p->model->config.n_vocab * sizeof *g.logits);
+    status = g.logits != NULL ? dsx_session_new(p->model, &o, &g.session, err) : dsx__no_memory(err);
+    if (status == DSTOK_OK) status = read_prompt(p, &g, err);
+    for (size_t i = 0; i < max_tokens && g.goes_on && status == DSTOK_OK; i++)
+        status = next_token(p, &g, err);
+    dsx_session_free(g.session);
+    free(g.logits);
     return status;
 }
 
@@ -367,5 +418,11 @@ dstok_status dsx_prompt_describe(const dsx_prompt *p, dsx_prompt_view *view) {
 }
 
 const char *dsx_prompt_source_name(const dsx_prompt *p, size_t source) {
-    return source < p->n_sources ? p->names[source] : "";
+    return p != NULL && source < p->n_sources ? p->sources[source].name : "";
+}
+
+dstok_status dsx_prompt_source(const dsx_prompt *p, size_t source, dsx_source *out) {
+    if (p == NULL || out == NULL || source >= p->n_sources) return DSTOK_E_RANGE;
+    *out = p->sources[source];
+    return DSTOK_OK;
 }

@@ -14,7 +14,7 @@ struct dsx_prompt {
     dstok_encoder *enc;
     int64_t bos; /* stands before the text; -1: none, or the encoder adds it */
     bool is_chat;
-    char **names; /* [n_sources] */
+    dsx_source *sources; /* [n_sources]: copies, as they were given */
     struct
         dsx__skip { /* what a source has before the bytes that are in the text: blanks, and where they end */
         size_t bytes;

@@ -45,7 +45,8 @@ LAYERS = {  # a file under the key may include files under the values; public he
 MAY_USE_MODELS = ("model", "tools")
 PUBLIC = {"tokenizer/include/dstok": ("version.h", "base.h", "tokenizer.h", "batch.h", "chunker.h", "jsonl.h", "stream.h", "trainer.h", "dstok.h"),
           "align/include/dstok": ("align.h", "map.h", "trace.h"),
-          "model/include/dsx": ("cost.h", "dsx.h", "model.h", "plan.h", "policy.h", "sample.h", "session.h")}
+          "model/include/dsx": ("chat.h", "cost.h", "dsx.h", "explain.h", "model.h", "plan.h", "policy.h",
+                                "report.h", "sample.h", "session.h")}
 EXTERNAL = {  # library headers, by the folder that may use them
     "pcre2.h": ("tokenizer/pretok",), "utf8proc.h": ("tokenizer/text",), "xxhash.h": ("tokenizer/base",),
     "jansson.h": ("model/arch", "model/files", "model/quant", "tools/dsexplain"), "zlib.h": ("tools",), "zstd.h": ("tools",),

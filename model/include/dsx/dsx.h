@@ -18,5 +18,6 @@
 #include <dsx/plan.h>
 #include <dsx/cost.h>
 #include <dsx/explain.h>
+#include <dsx/report.h>
 
 #endif

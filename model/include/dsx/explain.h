@@ -71,9 +71,16 @@ DSTOK_API void dsx_prompt_free(dsx_prompt *prompt);
  *  Returns: DSTOK_OK; E_UTF8; E_NOMEM.   Since: 0.2 */
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_prompt_answer(dsx_prompt *prompt, const void *text, size_t len,
                                                          dstok_error *err);
+/** Hears how far a call is: done of all steps. Non-zero: stop, the call answers E_CANCELED. */
+typedef int dsx_explain_sink(void *context, uint64_t done, uint64_t all);
+
 /** The response, behind the prefix: the likeliest tokens, up to max_tokens or the model's end of text, which is not
- *  part of it.   Returns: DSTOK_OK; as dsx_session_feed.   Cost: prefill, and one decoding step a token.   Since: 0.2 */
+ *  part of it.
+ *  sink  NULL, or hears of tokens: those that were read and those that were generated
+ *  Returns: DSTOK_OK; E_CANCELED (sink; the response is what there is so far); E_INVAL (also: numbers that are not
+ *      finite); as dsx_session_feed.   Cost: prefill, and one decoding step a token.   Since: 0.2 */
 DSTOK_API DSTOK_NODISCARD dstok_status dsx_prompt_generate(dsx_prompt *prompt, size_t max_tokens,
+                                                           dsx_explain_sink *sink, void *context,
                                                            dstok_error *err);
 
 /** A prompt from inside. All ranges are bytes of text, or tokens.
@@ -103,6 +110,10 @@ typedef struct dsx_prompt_view {
 DSTOK_API dstok_status dsx_prompt_describe(const dsx_prompt *prompt, dsx_prompt_view *view);
 /** The name of a source, never NULL ("source 2" where it has none).   Since: 0.2 */
 DSTOK_API const char *dsx_prompt_source_name(const dsx_prompt *prompt, size_t source);
+/** A source as it was given, byte by byte, also where a chat template trims it.
+ *  out  [out] name is never NULL
+ *  Owns: lives as long as the prompt.   Returns: DSTOK_OK; E_RANGE (there is no such source).   Since: 0.2 */
+DSTOK_API dstok_status dsx_prompt_source(const dsx_prompt *prompt, size_t source, dsx_source *out);
 
 /* ---- explanations */
 
@@ -124,9 +135,6 @@ enum {
         1, /**< what follows keeps its positions; the same as hiding its keys from all other tokens */
     DSX_REMOVE_SWAP = 2 /**< neutral words stand in its place */
 };
-
-/** Hears how far an explanation is: done of all steps. Non-zero: stop, the call answers E_CANCELED. */
-typedef int dsx_explain_sink(void *context, uint64_t done, uint64_t all);
 
 /** Zero is the default of every field.
  *  begin, end   bytes of the response (its prefix counts) that are explained; both 0: all behind the prefix. Tokens
@@ -194,17 +202,26 @@ typedef struct dsx_warning {
  *  from, to        tokens of the prompt's text that were explained
  *  value, logprob  what is explained (explain options; log-odds, or a difference to the foil), and the
  *                  log-probability of the tokens
+ *  logprobs        shape (to - from,): of each token, or NULL
+ *  foil            as in the options, or NULL
+ *  masks, removal, seed   as in the options, for the methods that they are for
  *  n               tokens before `to`; scores and routing have one number for each. routing NULL: not of this method
  *  n_units, units  sentences for DSX_METHOD_ABLATE, DSX_METHOD_LOO and trust: bytes of the prompt's text, and what
  *                  each alone is worth (logprob - logprob without it), NaN for those that were not taken out
  *                  alone; NULL where nothing was taken out
  *  redundant       shape (n_units,): 0, or the number of a group of sentences of which any one is enough
- *  n_hops, hop_mass  share of the positive scores that lay on the response, hop by hop */
+ *  n_hops, hop_mass  share of the positive scores that lies on the response: of the explanation itself, then behind
+ *                  each hop */
 typedef struct dsx_explanation {
     size_t struct_size;
     int method;
     size_t begin, end, from, to;
     double value, logprob;
+    const double *logprobs;
+    const char *foil;
+    uint32_t masks;
+    int removal;
+    uint64_t seed;
     size_t n;
     const double *scores, *routing;
     dsx_sums sums;
