@@ -4,7 +4,8 @@
  *   loo     the fall of the log-probability without a sentence, one after the other
  *   ablate  ContextCite (Cohen-Wang et al. 2024, arXiv 2409.00729): random removals z, each sentence kept with
  *           probability 1/2; f(z) = log p - log(1 - p), p the probability of all tokens that are explained; and the
- *           sparse linear fit of it: LASSO with alpha 0.01 of f by the number of tokens, on standardised columns
+ *           sparse linear fit of it: LASSO of f by the number of tokens, on standardised columns. Their alpha is 0.01;
+ *           with 0.1 small weights, which say little, are 0 more often, and ranks are a little better
  *
  * f(all kept) is what is explained: the sum of the sentences' scores, the fit's constant (what it gives without any
  * source), and a residual. */
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double alpha = 0.01;
+static const double alpha = 0.1;
 
 enum { MASKS = 32, FIT = 1 };
 

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: MIT */
+/* Texts without some sentences, read together by one session: the same bits as prompts that were made
+ * without these sentences and read alone. On a small model with random weights, and with every allocation
+ * failing once. */
+#include "arch/model.h"
+#include "explain/texts.h"
+#include "session/session.h"
+#include "t.h"
+
+#include <dsx/dsx.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { WIDTH = 32, FFN = 48, LAYERS = 2, HEADS = 4, KV_HEADS = 2, CONTEXT = 2048, UNITS = 7 };
+
+/* ---- memory: as in test_model_oom.c */
+
+static size_t calls, fail_at, live;
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+void __real_free(void *p);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+void __wrap_free(void *p);
+
+void *__wrap_malloc(size_t n) {
+    return ++calls == fail_at ? NULL : (live++, __real_malloc(n));
+}
+
+void *__wrap_calloc(size_t n, size_t size) {
+    return ++calls == fail_at ? NULL : (live++, __real_calloc(n, size));
+}
+
+void *__wrap_realloc(void *p, size_t n) {
+    if (p == NULL) return __wrap_malloc(n);
+    return ++calls == fail_at ? NULL : __real_realloc(p, n);
+}
+
+void __wrap_free(void *p) {
+    live -= p != NULL;
+    __real_free(p);
+}
+
+/* ---- model and vocabulary */
+
+static char folder[] = "removals_XXXXXX", path[64];
+static dsx_model *model;
+static dstok_tokenizer *tok;
+
+/* One token a character, and some that are joined; the next is number n. */
+static void add_token(char *json, const char *token, int *n) {
+    sprintf(json + strlen(json), "%s\"%s\":%d", *n > 0 ? "," : "", token, *n);
+    ++*n;
+}
+
+static int make_vocabulary(void) {
+    static const char *const joined[] = {"th", "the", " t", "an", "he", "at", ". "};
+    static char json[4096] =
+        "{\"version\":\"1.0\",\"added_tokens\":[],\"model\":{\"type\":\"BPE\",\"vocab\":{";
+    char one[3] = "";
+    int n = 0;
+    dstok_error err = {0};
+
+    for (char c = 'a'; c <= 'z'; c++) {
+        one[0] = c;
+        add_token(json, one, &n);
+        one[0] = (char)(c - 'a' + 'A');
+        add_token(json, one, &n);
+    }
+    add_token(json, " ", &n);
+    add_token(json, ".", &n);
+    add_token(json, "?", &n);
+    add_token(json, ":", &n);
+    add_token(json, ",", &n);
+    add_token(json, "\\n", &n);
+    for (size_t i = 0; i < sizeof joined / sizeof *joined; i++) add_token(json, joined[i], &n);
+    strcat(json, "},\"merges\":[[\"t\",\"h\"],[\"th\",\"e\"],[\"h\",\"e\"],[\"a\",\"n\"],[\"a\",\"t\"],[\"."
+                 "\",\" \"]]}}");
+    if (dstok_tokenizer_load_memory(json, strlen(json), NULL, 0, NULL, &tok, &err) != DSTOK_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        exit(1);
+    }
+    return n;
+}
+
+static void put_floats(FILE *f, t_rng *rng, size_t n, double scale, double mean) {
+    for (size_t i = 0; i < n; i++) {
+        float x = (float)(mean + scale * ((double)t_below(rng, 2001) / 1000 - 1));
+
+        CHECK(fwrite(&x, sizeof x, 1, f) == 1);
+    }
+}
+
+static void make_model(int n_vocab) {
+    int32_t head[7] = {WIDTH, FFN, LAYERS, HEADS, KV_HEADS, n_vocab, CONTEXT};
+    size_t kv = WIDTH / HEADS * KV_HEADS;
+    dsx_model_options o = DSX_MODEL_OPTIONS_INIT;
+    t_rng rng = {7};
+    FILE *f;
+
+    if (mkdtemp(folder) == NULL) exit(1);
+    snprintf(path, sizeof path, "%s/model.bin", folder);
+    f = fopen(path, "wb");
+    if (f == NULL) exit(1);
+    CHECK(fwrite(head, sizeof head, 1, f) == 1);
+    put_floats(f, &rng, (size_t)n_vocab * WIDTH, 1, 0);
+    put_floats(f, &rng, LAYERS * WIDTH, 0.2, 1);
+    put_floats(f, &rng, LAYERS * WIDTH * (WIDTH + kv + kv + WIDTH), 0.4, 0);
+    put_floats(f, &rng, LAYERS * WIDTH, 0.2, 1);
+    put_floats(f, &rng, (size_t)LAYERS * 3 * FFN * WIDTH, 0.4, 0);
+    put_floats(f, &rng, WIDTH, 0.2, 1);
+    put_floats(f, &rng, (size_t)CONTEXT * (WIDTH / HEADS), 1, 0); /* tables of positions, not used */
+    fclose(f);
+    o.n_threads = 1;
+    CHECK_EQ(dsx_model_open(path, &o, &model, NULL), DSTOK_OK);
+    (void)remove(path);
+    (void)remove(folder);
+}
+
+/* ---- prompts: sentences of two sources, some of them left out */
+
+static const char *const sentences[UNITS] = {
+    "The cat sat on the mat.",
+    " A dog ran.",
+    " A dog ran.",
+    "\nBig fish swam",
+    "  Red ants are at the hut and they had all of it, as we know from him who was in it.",
+    " Cold.",
+    " He had that hat"};
+static const size_t split = 4; /* sentences of the first source */
+
+typedef struct prompt_plan {
+    const char *question, *template_text, *answer; /* answer NULL: generated */
+    size_t begin, end;
+} prompt_plan;
+
+static const prompt_plan plans[] = {
+    {"Who sat there?", NULL, " an ant and the cat", 4, 19},
+    {"Who sat there?", NULL, NULL, 0, 0},
+    {NULL, "{sources}", "hey. He ran", 0, 0}, /* "t" and "he" are one token across the border */
+};
+
+/* Sentence by sentence, as someone would delete them. */
+static void write_source(size_t from, size_t to, const uint8_t *mask, char *out) {
+    bool any = false;
+
+    *out = '\0';
+    for (size_t i = from; i < to; i++) {
+        if (!mask[i]) continue;
+        strcat(out, sentences[i] + (any || i == from ? 0 : strspn(sentences[i], " \n")));
+        any = true;
+    }
+}
+
+static dsx_prompt *new_prompt(const prompt_plan *p, const uint8_t *mask, const char *answer,
+                              size_t n_answer) {
+    char text[2][512];
+    dsx_source sources[2] = {{NULL, text[0], 0}, {NULL, text[1], 0}};
+    dsx_prompt_options o = DSX_PROMPT_OPTIONS_INIT;
+    dsx_prompt *out = NULL;
+    dstok_error err = {0};
+
+    write_source(0, split, mask, text[0]);
+    write_source(split, UNITS, mask, text[1]);
+    for (int i = 0; i < 2; i++) sources[i].len = strlen(text[i]);
+    o.sources = sources;
+    o.n_sources = 2;
+    o.question = p->question;
+    o.template_text = p->template_text;
+    if (dsx_prompt_new(model, tok, &o, &out, &err) != DSTOK_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        exit(1);
+    }
+    if (answer != NULL)
+        CHECK_EQ(dsx_prompt_answer(out, answer, n_answer, NULL), DSTOK_OK);
+    else
+        CHECK_EQ(dsx_prompt_generate(out, 9, NULL), DSTOK_OK);
+    return out;
+}
+
+/* The log-probability of bytes [begin, end) of the response, with a session of its own; ids of the response
+ * are those of `like`, if it is given. */
+static double read_alone(const dsx_prompt *p, const dsx_prompt *like, size_t begin, size_t end) {
+    dsx_session_options o = DSX_SESSION_OPTIONS_INIT;
+    dsx_session *s = NULL;
+    double *lp = malloc(p->n * sizeof *lp), sum = 0;
+
+    for (size_t i = p->n, k = like != NULL ? like->n : 0;
+         k > 0 && like->spans[k - 1].begin >= like->response;)
+        p->ids[--i] = like->ids[--k];
+    o.chunk = 37;
+    CHECK_EQ(dsx_session_new(model, &o, &s, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_session_score(s, p->ids, p->n, lp, NULL), DSTOK_OK);
+    for (size_t i = 1; i < p->n; i++)
+        if (p->spans[i].end > p->response + begin && p->spans[i].begin < p->response + end) sum += lp[i];
+    if (p->spans[0].end > p->response + begin) sum -= log(model->config.n_vocab);
+    dsx_session_free(s);
+    free(lp);
+    return sum;
+}
+
+static const uint8_t whole[UNITS] = {1, 1, 1, 1, 1, 1, 1};
+
+static void explaining(const dsx_prompt *p, const prompt_plan *plan, const dsx_explain_options *o,
+                       dsx__explaining *e) {
+    *e = (dsx__explaining){.options = o, .foil = -1};
+    e->out.begin = plan->begin;
+    e->out.end = plan->end > 0 ? plan->end : p->len - p->response;
+    e->out.from = p->n;
+    for (size_t i = 0; i < p->n; i++)
+        if (p->spans[i].end > p->response + e->out.begin && p->spans[i].begin < p->response + e->out.end) {
+            if (e->out.from == p->n) e->out.from = i;
+            e->out.to = i + 1;
+        }
+}
+
+static void same_as_alone(const prompt_plan *plan) {
+    dsx_prompt *p = new_prompt(plan, whole, plan->answer, plan->answer != NULL ? strlen(plan->answer) : 0);
+    dsx_explain_options o = DSX_EXPLAIN_OPTIONS_INIT;
+    bool has_border = plan != &plans[2];
+    dsx__explaining e;
+    dsx__texts t;
+    size_t index[128], n_rows = 0;
+
+    explaining(p, plan, &o, &e);
+    CHECK_EQ(dsx__texts_new(p, &e, &t, NULL), DSTOK_OK);
+    CHECK_EQ(t.n_units, UNITS);
+    CHECK(dsx__texts_add_random(&t, 128, 1, 1, index));
+    CHECK_EQ(t.n, 128); /* all there are */
+    CHECK_EQ(dsx__texts_read(&t, NULL), DSTOK_OK);
+    for (size_t i = 0; i < t.n; i++) {
+        dsx_prompt *less = new_prompt(plan, t.masks + i * UNITS, p->text + p->response, p->len - p->response);
+        double want = read_alone(less, has_border ? p : NULL, e.out.begin, e.out.end);
+
+        CHECK(t.logprobs[i] == want);
+        CHECK(fabs(t.values[i] - (want - log1p(-exp(want)))) < 1e-9);
+        n_rows += less->n;
+        dsx_prompt_free(less);
+    }
+    CHECK(t.n_rows * 5 < n_rows * 4); /* what is common is read once */
+    dsx__texts_free(&t);
+    dsx_prompt_free(p);
+}
+
+/* ---- other removals */
+
+static double one(const dsx_prompt *p, int removal, const char *bits, const prompt_plan *plan) {
+    dsx_explain_options o = DSX_EXPLAIN_OPTIONS_INIT;
+    dsx__explaining e;
+    dsx__texts t;
+    uint8_t mask[UNITS];
+    size_t index;
+    double logprob;
+
+    for (size_t i = 0; i < UNITS; i++) mask[i] = bits[i] == '1';
+    o.removal = removal;
+    explaining(p, plan, &o, &e);
+    CHECK_EQ(dsx__texts_new((dsx_prompt *)p, &e, &t, NULL), DSTOK_OK);
+    CHECK(dsx__texts_add(&t, mask, &index));
+    CHECK_EQ(dsx__texts_read(&t, NULL), DSTOK_OK);
+    logprob = t.logprobs[0];
+    dsx__texts_free(&t);
+    return logprob;
+}
+
+static void gaps_and_words(void) {
+    prompt_plan plan = plans[0];
+    dsx_prompt *p;
+
+    plan.template_text = "{sources}\nQ: {question}";
+    p = new_prompt(&plan, whole, plan.answer, strlen(plan.answer));
+    /* nothing out: three times the same; what is gone from the front moves all the rest alike: positions
+     * say nothing */
+    CHECK(one(p, DSX_REMOVE_GAP, "1111111", &plan) == one(p, DSX_REMOVE_DELETE, "1111111", &plan));
+    CHECK(one(p, DSX_REMOVE_SWAP, "1111111", &plan) == one(p, DSX_REMOVE_DELETE, "1111111", &plan));
+    CHECK(fabs(one(p, DSX_REMOVE_GAP, "0111111", &plan) - one(p, DSX_REMOVE_DELETE, "0111111", &plan)) <
+          1e-4);
+    CHECK(fabs(one(p, DSX_REMOVE_GAP, "1011111", &plan) - one(p, DSX_REMOVE_DELETE, "1011111", &plan)) >
+          1e-3);
+    CHECK(fabs(one(p, DSX_REMOVE_SWAP, "1011111", &plan) - one(p, DSX_REMOVE_DELETE, "1011111", &plan)) >
+          1e-3);
+    dsx_prompt_free(p);
+}
+
+/* The oracle for a gap: the same rows at the positions they had, one by one. */
+static void gap_by_hand(void) {
+    const prompt_plan *plan = &plans[0];
+    dsx_prompt *p = new_prompt(plan, whole, plan->answer, strlen(plan->answer));
+    size_t begin = p->response, at = (size_t)(strstr(p->text, sentences[3]) - p->text), first = 0, last = 0,
+           n = 0;
+    dsx_session *s = NULL;
+    double lp = 0, sum = 0;
+
+    while (p->spans[first].end <= at) first++;
+    for (last = first; p->spans[last].begin < at + strlen(sentences[3]);) last++;
+    CHECK_EQ(dsx_session_new(model, NULL, &s, NULL), DSTOK_OK);
+    dsx__session_alone(s);
+    for (size_t i = 0; i < p->n; i++) {
+        if (i >= first && i < last) continue;
+        if (p->spans[i].end > begin + plan->begin && p->spans[i].begin < begin + plan->end) {
+            CHECK_EQ(dsx_session_next(s, &p->ids[i], 1, &lp, NULL), DSTOK_OK);
+            sum += lp;
+        }
+        dsx__session_work(s)->shift = i - n++;
+        CHECK_EQ(dsx_session_feed(s, &p->ids[i], 1, NULL), DSTOK_OK);
+    }
+    CHECK(one(p, DSX_REMOVE_GAP, "1110111", plan) == sum);
+    dsx_session_free(s);
+    dsx_prompt_free(p);
+}
+
+/* Gaps, read together: where ids are the same, positions may not be. */
+static void gaps_together(void) {
+    dsx_prompt *p = new_prompt(&plans[0], whole, plans[0].answer, strlen(plans[0].answer));
+    dsx_explain_options o = DSX_EXPLAIN_OPTIONS_INIT;
+    dsx__explaining e;
+    dsx__texts t;
+    size_t index[128];
+    char bits[UNITS + 1] = "";
+
+    o.removal = DSX_REMOVE_GAP;
+    explaining(p, &plans[0], &o, &e);
+    CHECK_EQ(dsx__texts_new(p, &e, &t, NULL), DSTOK_OK);
+    CHECK(dsx__texts_add_random(&t, 128, 1, 1, index));
+    CHECK_EQ(dsx__texts_read(&t, NULL), DSTOK_OK);
+    for (size_t i = 0; i < t.n; i++) {
+        for (size_t k = 0; k < UNITS; k++) bits[k] = t.masks[i * UNITS + k] ? '1' : '0';
+        CHECK(t.logprobs[i] == one(p, DSX_REMOVE_GAP, bits, &plans[0]));
+    }
+    dsx__texts_free(&t);
+    dsx_prompt_free(p);
+}
+
+/* The last token of the prompt given all before it, by pages that are known where there are some, or by
+ * none. */
+static double last_token(const dsx_prompt *p, bool anew) {
+    dsx_session *s = NULL;
+    double lp[512];
+
+    CHECK_EQ(dsx_session_new(model, NULL, &s, NULL), DSTOK_OK);
+    if (anew) {
+        CHECK_EQ(dsx_session_score(s, p->ids, p->n, lp, NULL), DSTOK_OK);
+    } else {
+        CHECK_EQ(dsx_session_feed(s, p->ids, p->n - 1, NULL), DSTOK_OK);
+        CHECK_EQ(dsx_session_next(s, &p->ids[p->n - 1], 1, &lp[p->n - 1], NULL), DSTOK_OK);
+    }
+    dsx_session_free(s);
+    return lp[p->n - 1];
+}
+
+/* Pages are known by their tokens alone: rows at other positions must neither be found nor find any. */
+static void gaps_are_alone(void) {
+    static const uint8_t mask[UNITS] = {0, 1, 1, 1, 1, 0, 1};
+    prompt_plan plan = plans[0];
+    dsx_prompt *p, *less;
+    double before, found;
+
+    plan.template_text = "{sources}\nQ: {question}";
+    p = new_prompt(&plan, whole, plan.answer, strlen(plan.answer));
+    less = new_prompt(&plan, mask, plan.answer, strlen(plan.answer));
+    CHECK(less->n > DSX__PAGE + 1);
+    before = one(p, DSX_REMOVE_GAP, "0111101", &plan);
+    found = last_token(less, false);
+    CHECK(found == last_token(less, true));
+    CHECK(one(p, DSX_REMOVE_GAP, "0111101", &plan) == before);
+    dsx_prompt_free(less);
+    dsx_prompt_free(p);
+}
+
+/* ---- whole explanations */
+
+static int stop_at_five(void *context, uint64_t done, uint64_t all) {
+    *(uint64_t *)context = all;
+    return done == 5;
+}
+
+static const dsx_explanation *explain(dsx_prompt *p, int method, const char *foil, uint32_t masks,
+                                      uint32_t verify) {
+    dsx_explain_options o = DSX_EXPLAIN_OPTIONS_INIT;
+    const dsx_explanation *x = NULL;
+    dstok_error err = {0};
+
+    o.method = method;
+    o.masks = masks;
+    o.verify = verify;
+    o.foil = foil;
+    if (dsx_explain(p, &o, &x, &err) != DSTOK_OK) fprintf(stderr, "%s\n", err.text);
+    CHECK(x != NULL);
+    return x;
+}
+
+static void whole_explanations(void) {
+    dsx_prompt *p = new_prompt(&plans[0], whole, plans[0].answer, strlen(plans[0].answer));
+    dsx_explain_options o = DSX_EXPLAIN_OPTIONS_INIT;
+    const dsx_explanation *loo = explain(p, DSX_METHOD_LOO, NULL, 0, 8), *fit, *foil;
+    dsx_row rows[UNITS];
+    size_t n;
+    uint64_t all = 0;
+    char bits[UNITS + 1];
+
+    CHECK_EQ(loo->n_units, UNITS);
+    CHECK_EQ(dsx_explain_rows(p, loo, DSTOK_TRACE_SENTENCE, rows, UNITS, &n, NULL), DSTOK_OK);
+    for (size_t i = 0; i < UNITS; i++) {
+        prompt_plan whole_answer = plans[0];
+
+        whole_answer.begin = 0;
+        whole_answer.end = strlen(plans[0].answer);
+        memset(bits, '1', UNITS);
+        bits[i] = '0';
+        CHECK(loo->worth[i] == loo->logprob - one(p, DSX_REMOVE_DELETE, bits, &whole_answer));
+        CHECK(fabs(rows[i].score - loo->worth[i]) < 1e-9); /* tokens' scores add up to it */
+    }
+    CHECK(loo->value == loo->logprob && loo->sums.template_text == 0);
+    CHECK(loo->trust.n_masks == 8 && loo->trust.lds >= -1 && loo->trust.lds <= 1 &&
+          isfinite(loo->trust.prior));
+    CHECK_EQ(loo->n_forward, 1 + UNITS + loo->trust.n_forward);
+    fit = explain(p, DSX_METHOD_ABLATE, NULL, 0, 0);
+    CHECK_EQ(fit->n_forward, 33);
+    CHECK(fit->worth == NULL && isnan(fit->trust.lds));
+    CHECK(fabs(fit->value - fit->sums.sources - fit->sums.bias - fit->sums.residual) < 1e-9);
+    foil = explain(p, DSX_METHOD_ABLATE, " b", 40, 128);
+    CHECK_EQ(foil->to, foil->from + 1);
+    CHECK_EQ(foil->trust.n_masks, 128);
+    dsx_explanation_free(foil);
+    foil = explain(p, DSX_METHOD_LOO, " b", 0, 0);
+    CHECK(foil->value != foil->logprob);
+    o.method = DSX_METHOD_ABLATE;
+    o.sink = stop_at_five;
+    o.context = &all;
+    CHECK_EQ(dsx_explain(p, &o, &foil, NULL), DSTOK_E_CANCELED);
+    CHECK_EQ(all, 33);
+    dsx_explanation_free(foil);
+    dsx_explanation_free(fit);
+    dsx_explanation_free(loo);
+    dsx_prompt_free(p);
+}
+
+static void every_allocation(void) {
+    dsx_prompt *p = new_prompt(&plans[0], whole, plans[0].answer, strlen(plans[0].answer));
+    const dsx_explanation *want = explain(p, DSX_METHOD_ABLATE, NULL, 3, 2), *x = NULL;
+    dsx_explain_options o = DSX_EXPLAIN_OPTIONS_INIT;
+    dstok_error err = {0};
+    size_t before = live, k = 0;
+    dstok_status status;
+
+    o.method = DSX_METHOD_ABLATE;
+    o.masks = 3;
+    o.verify = 2;
+    do {
+        calls = 0;
+        fail_at = ++k;
+        status = dsx_explain(p, &o, &x, &err);
+        CHECK(status == DSTOK_OK || status == DSTOK_E_NOMEM);
+        CHECK(status == DSTOK_OK || live <= before);
+    } while (status != DSTOK_OK && k < 1000);
+    fail_at = 0;
+    CHECK(k > 30 && k < 1000);
+    CHECK_MEM(x->scores, want->scores, want->n * sizeof *want->scores);
+    dsx_explanation_free(x);
+    dsx_explanation_free(want);
+    dsx_prompt_free(p);
+}
+
+static void odds(void) {
+    CHECK(fabs(dsx__log_odds(log(0.5))) < 1e-15);
+    CHECK(fabs(dsx__log_odds(log(0.9)) - log(9)) < 1e-12);
+    CHECK(fabs(dsx__log_odds(-1000) + 1000) < 1e-12);
+    CHECK(isfinite(dsx__log_odds(0)) && dsx__log_odds(0) > 27 && dsx__log_odds(-1e-3) < dsx__log_odds(-1e-6));
+}
+
+int main(void) {
+    make_model(make_vocabulary());
+    gaps_are_alone(); /* first: no page is known yet */
+    odds();
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) same_as_alone(&plans[i]);
+    gaps_and_words();
+    gap_by_hand();
+    gaps_together();
+    whole_explanations();
+    every_allocation();
+    dsx_model_free(model);
+    dstok_tokenizer_free(tok);
+    return t_end();
+}
