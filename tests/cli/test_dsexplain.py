@@ -65,7 +65,7 @@ class Use(Dsexplain):
     def test_help_and_version(self):
         self.assertRegex(self.raw("--version").stdout.decode(), r"^dsexplain \d+\.\d+\.\d+\n$")
         general = self.raw("--help").stdout.decode()
-        for verb in ("info", "generate", "ppl", "logprobs", "plan", "convert", "scan"):
+        for verb in ("run", "info", "generate", "ppl", "logprobs", "plan", "convert", "scan"):
             self.assertIn(f"\n  {verb} ", general)
             text = self.raw("help", verb).stdout.decode()
             self.assertTrue(text.startswith(f"usage: dsexplain {verb} "), text)
@@ -86,7 +86,7 @@ class Use(Dsexplain):
                 ("--group is for --weights w8, w4 and fp8", "info", m, "--group", "32"),
                 ("--kv-recent is for", "ppl", m, "x", "--kv-recent", "64"), ("--chunk must be", "ppl", m, "x", "--chunk", "70000"),
                 ("did you mean --temperature", "generate", m, "--temperatur", "1"),
-                ("--target is not in this version", "generate", m, "--target", "x"),
+                ("--target is not an option of generate", "generate", m, "--target", "x"),
                 ("--top is not an option of ppl", "ppl", m, "x", "--top", "3"),
                 ("--max-memory 1Q: is not a whole", "info", m, "--max-memory", "1Q"),
                 ('"h9" is not one of all, a100', "plan", m, "--gpu", "h9"),
@@ -271,7 +271,7 @@ class Generate(Dsexplain):
             self.assertEqual(made, self.ids("-p", prompt, "-n", 5, "--chat", "off", model=folder), template)
             self.assertNotEqual(made, self.ids("-p", user, "-n", 5, "--chat", "off", model=folder))
         folder = self.copy(chat_template__jinja="{{ unheard_of }}")
-        self.fails(2, "its chat template is not of a kind known here.*--chat off", "generate", folder, "-p", "a")
+        self.fails(2, "the chat template is not of a kind known here.*--chat off", "generate", folder, "-p", "a")
         self.assertEqual(self.ids("-p", user, "--chat", "off", "-n", 3, model=folder), self.ids("-p", user, "-n", 3))
 
     def test_control_tokens_in_a_prompt_stay_text(self):

@@ -16,8 +16,9 @@ enum {
     EX_PLAN = 16,
     EX_CONVERT = 32,
     EX_SCAN = 64,
+    EX_RUN = 128,
     EX_READS = EX_GENERATE | EX_PPL | EX_LOGPROBS | EX_SCAN, /* verbs that let the model read a text */
-    EX_OPENS = EX_READS | EX_INFO,                           /* verbs that open the model */
+    EX_OPENS = EX_READS | EX_INFO | EX_RUN,                  /* verbs that open the model */
     EX_MODELS = EX_OPENS | EX_PLAN,                          /* verbs about a model in memory */
     EX_ALL = EX_MODELS | EX_CONVERT
 };
@@ -65,6 +66,16 @@ struct ex_config {
     int is_whole, by_op;
     double percentile, max_kl;
     uint64_t max_weights;
+    /* run; prompt is the template */
+    const char **files;
+    size_t n_files;
+    const char *question, *target, *foil, *prefix, *items;
+    int has_range, each_sentence, use_foil, is_dry_run, on_error; /* on_error: 0 fail, 1 skip */
+    uint64_t target_begin, target_end, next;
+    int method, removal; /* DSX_METHOD_*; delete, gap, attnmask, swap */
+    uint64_t masks, hops, verify;
+    int format, level; /* DSX_REPORT_*, DSTOK_TRACE_* */
+    double min_score;
 };
 
 /* ---- options.c */
@@ -87,6 +98,7 @@ int ex_logprobs(const struct ex_config *c);
 int ex_plan(const struct ex_config *c);
 int ex_convert(const struct ex_config *c);
 int ex_scan(const struct ex_config *c);
+int ex_run(const struct ex_config *c);
 
 /* ---- model.c: a model, its vocabulary and a session, as the options ask for them. */
 
@@ -160,6 +172,12 @@ int ex_prompt(const struct ex_model *m, const struct cli_buf *text, struct cli_b
 /* The prompt's name in messages. */
 const char *ex_prompt_name(const struct ex_config *c);
 
+/* ---- plan.c */
+
+typedef char ex_size_text[24];
+/* Bytes for people: "1.5 GB". Returns out. */
+const char *ex_size(double bytes, ex_size_text out);
+
 /* ---- progress.c: on standard error. */
 
 struct ex_progress {
@@ -172,6 +190,8 @@ void ex_progress_start(struct ex_progress *p, const struct ex_config *c);
 void ex_progress_tell(struct ex_progress *p, const char *what, uint64_t n_tokens, int final);
 /* Of a text that is read again and again: once a second at most, and at the end. */
 void ex_progress_runs(struct ex_progress *p, uint64_t n, uint64_t of);
+/* Of steps whose number is known: once a second at most, and at the end, with the time that is left. */
+void ex_progress_share(struct ex_progress *p, const char *what, uint64_t done, uint64_t all);
 /* How far the encoding of a text was hidden behind the model's work on it. */
 void ex_progress_text(const struct ex_progress *p, const struct ex_text *text);
 

@@ -7,6 +7,7 @@ static const char general[] =
     "\n"
     "usage: dsexplain VERB MODEL [options]\n"
     "\n"
+    "  run       which parts of texts an answer rests on, and how far to trust that\n"
     "  info      what a model is, and what it needs\n"
     "  generate  go on with a text\n"
     "  ppl       how well a model foretells a text\n"
@@ -23,12 +24,14 @@ static const char general[] =
     "tools/get-model, a script of the source tree, fills.\n"
     "\n"
     "examples:\n"
+    "  dsexplain run smollm2 -f notes.txt -q 'Where is the spare key?'\n"
     "  dsexplain info smollm2\n"
     "  dsexplain generate smollm2 -p 'Why is the sky blue?'\n"
     "  dsexplain ppl smollm2 README.md\n"
     "  dsexplain plan smollm2 --context 128K --gpu h200\n"
     "\n"
-    "exit codes: 0 done, 1 runtime or input/output error, 2 wrong use, 130 interrupted\n";
+    "exit codes: 0 done, 1 runtime or input/output error, 2 wrong use, 3 some items passed over,\n"
+    "130 interrupted\n";
 
 static const char info_text[] =
     "usage: dsexplain info MODEL [options]\n"
@@ -121,12 +124,37 @@ static const char scan_examples[] =
     "  dsexplain scan smollm2 -f README.md --whole --to w8 --to w4g32 --to w8a8 --json\n"
     "  dsexplain scan smollm2 -f README.md --policy policy.json\n";
 
+static const char run_text[] =
+    "usage: dsexplain run MODEL [-f FILE...] [-q TEXT] [options]\n"
+    "\n"
+    "Lets the model answer a question about texts, and says which parts of the texts the answer\n"
+    "rests on: by token, word, sentence, paragraph or file, with the bytes, lines and columns of\n"
+    "the files. The answer is the model's own, or what --target and --prefix give. Scores are\n"
+    "in nats; with everything else that the answer rests on (the question, the answer's own\n"
+    "words, biases) they add up to what is explained. --verify takes sentences out and says how\n"
+    "well the scores foretold what the model then does. --format json is dsexplain/1, described\n"
+    "by docs/explain.schema.json; jsonl is the same in lines, and after an interrupt its last\n"
+    "line says that it is partial. docs/explain.md explains methods and reports.\n"
+    "\n"
+    "With --items each line of a file is a question, {\"id\", \"context\" or \"sources\",\n"
+    "\"question\", \"prefix\", \"answer\", \"foil\", \"prompt\"}, and each line of the output\n"
+    "{\"id\":...,\"report\":{...}}.\n";
+
+static const char run_examples[] =
+    "  dsexplain run smollm2 -f notes.txt -q 'Where is the spare key?'\n"
+    "  dsexplain run smollm2 -f a.txt -f b.txt.gz -q 'Who pays?' --verify 32 --format html -o who.html\n"
+    "  dsexplain run smollm2 -f a.txt -q 'Which box?' --prefix 'It is in the' --target ' blue' --foil ' "
+    "red'\n"
+    "  dsexplain run smollm2 -f a.txt -q 'Why?' --each-sentence --level word --format grep\n"
+    "  dsexplain run smollm2 -f log.txt -q 'What failed?' --dry-run\n"
+    "  dsexplain run smollm2 --items questions.jsonl -o reports.jsonl\n";
+
 void ex_help(struct cli_buf *out, unsigned verb_bit) {
     static const struct cli_help_text verbs[] = {
         {EX_INFO, info_text, info_examples}, {EX_GENERATE, generate_text, generate_examples},
         {EX_PPL, ppl_text, ppl_examples},    {EX_LOGPROBS, logprobs_text, logprobs_examples},
         {EX_PLAN, plan_text, plan_examples}, {EX_CONVERT, convert_text, convert_examples},
-        {EX_SCAN, scan_text, scan_examples},
+        {EX_SCAN, scan_text, scan_examples}, {EX_RUN, run_text, run_examples},
     };
 
     if (verb_bit == 0) cli_buf_text(out, general);

@@ -108,7 +108,7 @@ static void describe(struct cli_buf *out, const struct ex_config *c, const struc
     for (k = 0; k < i->n_eos; k++) put_token(out, m, "end", i->eos[k]);
     put(out, "chat", "%s",
         i->chat == NULL || i->chat[0] == '\0' ? "no template"
-        : dsx_chat_family(i->chat)               ? dsx_chat_family(i->chat)
+        : dsx_chat_family(i->chat)            ? dsx_chat_family(i->chat)
                                               : "unknown");
     put_warnings(out, m, 0);
 }
@@ -161,7 +161,7 @@ static void describe_json(struct cli_buf *out, const struct ex_model *m) {
     cli_buf_char(out, ']');
     text(out, "chat",
          i->chat == NULL || i->chat[0] == '\0' ? NULL
-         : dsx_chat_family(i->chat)               ? dsx_chat_family(i->chat)
+         : dsx_chat_family(i->chat)            ? dsx_chat_family(i->chat)
                                                : "unknown");
     cli_buf_text(out, ",\"warnings\":[");
     put_warnings(out, m, 1);

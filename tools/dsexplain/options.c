@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     FLAG = CLI_OPTION_FLAG,
@@ -101,9 +102,93 @@ static const char *add_stop(void *config, const char *value) {
     return why == NULL && c->stops[c->n_stops - 1].n == 0 ? "must not be empty" : why;
 }
 
+static const char *add_file(void *config, const char *name) {
+    struct ex_config *c = config;
+
+    c->files = cli_realloc(c->files, (c->n_files + 1) * sizeof *c->files);
+    c->files[c->n_files++] = name;
+    return NULL;
+}
+
+static const char *set_range(void *config, const char *value) {
+    struct ex_config *c = config;
+    const char *colon = strchr(value, ':');
+
+    c->has_range = 1;
+    if (colon == NULL || cli_number(value, (size_t)(colon - value), &c->target_begin) != NULL ||
+        cli_number(colon + 1, strlen(colon + 1), &c->target_end) != NULL)
+        return "is no range of bytes such as 10:25";
+    return c->target_begin < c->target_end ? NULL : "is empty";
+}
+
+static const char *set_next(void *config, const char *value) {
+    struct ex_config *c = config;
+    const char *why = cli_token_count(value, strlen(value), &c->next);
+
+    return why != NULL ? why : c->next > 0 ? NULL : "must be at least 1";
+}
+
+static const char *set_template(void *config, const char *value) {
+    struct cli_buf text = {0};
+    const char *why = cli_unescape(&text, value);
+
+    ((struct ex_config *)config)->prompt = value;
+    if (why == NULL && strlen(cli_buf_string(&text)) != text.n) why = "holds a NUL";
+    cli_buf_free(&text);
+    return why;
+}
+
+static const char *set_min_score(void *config, const char *value) {
+    return real(value, -1e300, 1e300, &((struct ex_config *)config)->min_score);
+}
+
 #define AT(field) offsetof(struct ex_config, field)
 
 static const struct cli_option options[] = {
+    {"file", 'f', EX_RUN, CALL, 0, "FILE|-", "a source; may be repeated (default: standard input)", add_file},
+    {"question", 'q', EX_RUN, TEXT, AT(question), "TEXT", "the question", NULL},
+    {"target", 0, EX_RUN, TEXT, AT(target), "TEXT",
+     "explain TEXT where the model's own answer has it, else as if it were the answer; with --prefix it is "
+     "the answer behind it",
+     NULL},
+    {"target-bytes", 0, EX_RUN, CALL, 0, "A:B", "explain bytes A to B of the answer", set_range},
+    {"each-sentence", 0, EX_RUN, FLAG, AT(each_sentence), NULL, "explain each sentence of the answer", NULL},
+    {"next", 0, EX_RUN, CALL, 0, "K", "explain each of the next K tokens", set_next},
+    {"foil", 0, EX_RUN, TEXT, AT(foil), "TEXT", "why the answer and not TEXT in its place", NULL},
+    {"method", 0, EX_RUN, CHOICE, AT(method), "rows|flow|ablate|loo|at2|attention",
+     "how scores are found, see docs/explain.md (default rows)", NULL},
+    {"hops", 0, EX_RUN, NUMBER, AT(hops), "N",
+     "explain words of the answer that it rests on in turn: 1 to 8 (default 1, not)", NULL},
+    {"masks", 0, EX_RUN, NUMBER, AT(masks), "N", "random removals for ablate (default 32)", NULL},
+    {"removal", 0, EX_RUN, CHOICE, AT(removal), "delete|gap|attnmask|swap",
+     "how sentences are taken out: the text closes up, a gap stays (also called attnmask), or neutral words "
+     "stand there (default delete)",
+     NULL},
+    {"verify", 0, EX_RUN, NUMBER, AT(verify), "MASKS",
+     "check the scores with as many random removals (default 0: not)", NULL},
+    {"level", 0, EX_RUN, CHOICE, AT(level), "token|word|sentence|paragraph|source",
+     "what is listed (default sentence)", NULL},
+    {"format", 0, EX_RUN, CHOICE, AT(format), "ansi|html|json|jsonl|grep|md|csv",
+     "form of the report (default ansi)", NULL},
+    {"output", 'o', EX_RUN, TEXT, AT(output), "FILE", "write the report to FILE, as a whole or not at all",
+     NULL},
+    {"top", 0, EX_RUN, NUMBER, AT(top), "K",
+     "list the K best (default 10 for ansi, html and md, all for others)", NULL},
+    {"min-score", 0, EX_RUN, CALL, 0, "X", "list nothing below X", set_min_score},
+    {"prompt", 0, EX_RUN, CALL, 0, "TEMPLATE",
+     "the message to the model (default 'Context:\\n{sources}\\n\\nQuestion: {question}'); knows \\n \\t "
+     "\\xHH",
+     set_template},
+    {"prefix", 0, EX_RUN, TEXT, AT(prefix), "TEXT", "how the answer begins; this is not explained", NULL},
+    {"tokens", 'n', EX_RUN, CALL, 0, "N", "tokens of the model's own answer at most (default 256)", set_n},
+    {"items", 0, EX_RUN, TEXT, AT(items), "FILE|-",
+     "many questions: one JSON object a line with context or sources, question, prefix, answer, prompt",
+     NULL},
+    {"use-foil", 0, EX_RUN, FLAG, AT(use_foil), NULL, "with --items: explain against each item's foil", NULL},
+    {"on-error", 0, EX_RUN, CHOICE, AT(on_error), "fail|skip",
+     "with --items: what to do about a bad line (default fail)", NULL},
+    {"dry-run", 0, EX_RUN, FLAG, AT(is_dry_run), NULL, "only say what it will take: tokens, memory, time",
+     NULL},
     {"prompt", 'p', EX_GENERATE, TEXT, AT(prompt), "TEXT", "the text to go on from", NULL},
     {"file", 'f', EX_GENERATE | EX_LOGPROBS | EX_SCAN, TEXT, AT(file), "FILE|-", "a file that holds the text",
      NULL},
@@ -139,13 +224,14 @@ static const struct cli_option options[] = {
     {"top-k", 0, EX_GENERATE, NUMBER, AT(top_k), "K", "draw from the K likeliest tokens", NULL},
     {"top-p", 0, EX_GENERATE, CALL, 0, "P",
      "draw from the likeliest tokens that reach probability P together", set_top_p},
+    {"seed", 0, EX_RUN, CALL, 0, "S", "of random removals (default 0)", set_seed},
     {"seed", 0, EX_GENERATE, CALL, 0, "S", "the same seed draws the same tokens (default 0)", set_seed},
     {"stop", 0, EX_GENERATE, CALL, 0, "STRING", "end before STRING; may be repeated; knows \\n \\t \\0 \\xHH",
      add_stop},
-    {"chat", 0, EX_GENERATE, CHOICE, AT(chat), "auto|off",
+    {"chat", 0, EX_GENERATE | EX_RUN, CHOICE, AT(chat), "auto|off",
      "put the prompt into the model's chat template, if it has one, or not (default auto)", NULL},
     {"top", 0, EX_LOGPROBS, NUMBER, AT(top), "K", "also the K likeliest tokens of each position", NULL},
-    {"context", 0, EX_READS | EX_PLAN, CALL, 0, "N",
+    {"context", 0, EX_READS | EX_PLAN | EX_RUN, CALL, 0, "N",
      "longest text in tokens; knows 8K, 128K (default: what the model was made for)", set_context},
     {"gpu", 0, EX_PLAN, TEXT, AT(gpu), "NAME", "also what a GPU would take: its name, or all", NULL},
     {"sessions", 0, EX_PLAN, NUMBER, AT(sessions), "N", "texts of that length at once (default 1)", NULL},
@@ -184,18 +270,13 @@ static const struct cli_option options[] = {
     {"max-memory", 0, EX_MODELS, CALL, 0, "BYTES", "refuse to take more; knows K, M, G, T", set_max_memory},
     {"chunk", 0, EX_READS | EX_PLAN, NUMBER, AT(chunk), "N",
      "tokens that pass through the model together (default 512); the output is the same", NULL},
-    {"json", 0, EX_ALL, FLAG, AT(json), NULL, "one JSON object", NULL},
-    {"quiet", 'q', EX_ALL, FLAG, AT(is_quiet), NULL, "no notes on standard error", NULL},
-    {"progress", 0, EX_READS, CHOICE, AT(progress), "auto|plain|json|off",
+    {"json", 0, EX_ALL & ~EX_RUN, FLAG, AT(json), NULL, "one JSON object", NULL},
+    {"quiet", 'q', EX_ALL & ~EX_RUN, FLAG, AT(is_quiet), NULL, "no notes on standard error", NULL},
+    {"quiet", 0, EX_RUN, FLAG, AT(is_quiet), NULL, "no notes on standard error", NULL},
+    {"progress", 0, EX_READS | EX_RUN, CHOICE, AT(progress), "auto|plain|json|off",
      "progress and speed on standard error (default auto: when it is a terminal and the output is not)",
      NULL},
     {"help", 'h', EX_ALL, FLAG, AT(help), NULL, "this text", NULL},
-};
-
-/* Named in the contract, not built yet: a clear word instead of "unknown". */
-static const char *const later[] = {
-    "target", "target-bytes", "each-sentence", "next",   "foil",  "method",
-    "masks",  "level",        "hops",          "verify", "items",
 };
 
 static void input(void *config, const char *name) {
@@ -205,8 +286,7 @@ static void input(void *config, const char *name) {
     c->n_inputs++;
 }
 
-static const struct cli_table table = {
-    options, sizeof options / sizeof *options, later, sizeof later / sizeof *later, 0, input, NULL};
+static const struct cli_table table = {options, sizeof options / sizeof *options, NULL, 0, 0, input, NULL};
 
 static int check_scan(const struct ex_config *c) {
     int has_target = cli_args_has(&c->args, "max-kl") + cli_args_has(&c->args, "bytes");
@@ -243,6 +323,35 @@ static int check_limits(const struct ex_config *c) {
     return 0;
 }
 
+static int check_items(const struct ex_config *c) {
+    static const char *const not_for_items[] = {"file", "question", "target", "target-bytes", "each-sentence",
+                                                "next", "foil",     "prefix", "dry-run"};
+
+    for (size_t i = 0; i < sizeof not_for_items / sizeof *not_for_items; i++)
+        if (cli_args_has(&c->args, not_for_items[i]))
+            return cli_usage(c->verb, "--%s is not for --items: each item says it", not_for_items[i]);
+    if (cli_args_has(&c->args, "format") && c->format != DSX_REPORT_JSON)
+        return cli_usage(c->verb, "--items writes JSON, one report a line");
+    return 0;
+}
+
+static int check_run(const struct ex_config *c) {
+    if ((c->target != NULL) + c->has_range + c->each_sentence + (c->next > 0) > 1)
+        return cli_usage(c->verb, "give one of --target, --target-bytes, --each-sentence and --next");
+    if (c->target != NULL && c->target[0] == '\0') return cli_usage(c->verb, "--target is empty");
+    if (c->foil != NULL && c->foil[0] == '\0') return cli_usage(c->verb, "--foil is empty");
+    if (c->hops > 8) return cli_usage(c->verb, "--hops must be at most 8");
+    if (c->masks > 4096 || c->verify > 4096)
+        return cli_usage(c->verb, "--masks and --verify must be at most 4096");
+    if (c->n == 0) return cli_usage(c->verb, "-n must be at least 1");
+    if (c->method == DSX_METHOD_AT2) return cli_usage(c->verb, "--method at2 has no weights of heads yet");
+    if (c->items != NULL) return check_items(c);
+    if (c->on_error || c->use_foil) return cli_usage(c->verb, "--on-error and --use-foil are for --items");
+    if (c->n_files == 0 && isatty(STDIN_FILENO))
+        return cli_usage(c->verb, "which sources? Name files with -f, or - for standard input");
+    return 0;
+}
+
 /* What no single option can tell. */
 static int check(const struct ex_config *c) {
     size_t most = c->verb_bit == EX_PPL ? 2 : 1;
@@ -260,6 +369,7 @@ static int check(const struct ex_config *c) {
     if (c->verb_bit == EX_CONVERT && !cli_args_has(&c->args, "names"))
         return cli_usage(c->verb, "whose names? Give --names qwen or --names llama");
     if (c->verb_bit == EX_SCAN && check_scan(c)) return CLI_USAGE;
+    if (c->verb_bit == EX_RUN && check_run(c)) return CLI_USAGE;
     if (cli_args_has(&c->args, "group")) {
         if (c->group != 32 && c->group != 64 && c->group != 128)
             return cli_usage(c->verb, "--group must be 32, 64 or 128");
@@ -271,7 +381,7 @@ static int check(const struct ex_config *c) {
         return cli_usage(c->verb, "give one of --weights and --policy");
     if (cli_args_has(&c->args, "kv-recent") && c->kv == DSX_KV_FLOAT)
         return cli_usage(c->verb, "--kv-recent is for --kv int8 and int4");
-    if (c->temperature <= 0 &&
+    if (c->verb_bit == EX_GENERATE && c->temperature <= 0 &&
         (c->top_k > 0 || cli_args_has(&c->args, "top-p") || cli_args_has(&c->args, "seed")))
         return cli_usage(c->verb, "--top-k, --top-p and --seed are for drawing tokens: give a --temperature");
     return check_limits(c);
@@ -282,6 +392,7 @@ int ex_parse(struct ex_config *c, int argc, char **argv) {
 
     c->n = c->verb_bit == EX_SCAN ? 1024 : 256;
     c->percentile = 99.9;
+    c->level = DSTOK_TRACE_SENTENCE;
     c->args = (struct cli_args){&table, c, c->verb, c->verb_bit, NULL, 0};
     rc = cli_args_read(&c->args, argc, argv);
     if (c->n_to == 0) c->to[c->n_to++] = "w4";
@@ -294,6 +405,7 @@ void ex_config_free(struct ex_config *c) {
 
     for (i = 0; i < c->n_stops; i++) cli_buf_free(&c->stops[i]);
     free(c->stops);
+    free(c->files);
     cli_args_free(&c->args);
 }
 

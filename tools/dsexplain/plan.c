@@ -10,9 +10,7 @@ static const char *const weight_names[] = {"file", "f32", "w8", "w4", "fp8", "po
 enum { BY_POLICY = 5 };
 static const char *const kv_names[] = {"float", "int8", "int4"};
 
-typedef char size_text[24];
-
-static const char *size_of(double bytes, size_text out) {
+const char *ex_size(double bytes, ex_size_text out) {
     static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
     size_t i = 0;
 
@@ -20,7 +18,7 @@ static const char *size_of(double bytes, size_text out) {
         bytes /= 1000;
         i++;
     }
-    (void)snprintf(out, sizeof(size_text), i == 0 ? "%.0f %s" : "%.1f %s", bytes, units[i]);
+    (void)snprintf(out, sizeof(ex_size_text), i == 0 ? "%.0f %s" : "%.1f %s", bytes, units[i]);
     return out;
 }
 
@@ -62,7 +60,7 @@ static int plan_row(const struct ex_config *c, const char *path, struct row *row
 
 static void put_row(struct cli_buf *out, const struct row *row, double limit, int json, int first) {
     const dsx_plan *p = &row->plan;
-    size_text weights, kv, work, total;
+    ex_size_text weights, kv, work, total;
 
     if (json) {
         cli_buf_printf(out,
@@ -74,14 +72,14 @@ static void put_row(struct cli_buf *out, const struct row *row, double limit, in
         return;
     }
     cli_buf_printf(out, "%-8s %-6s %10s %10s %10s %10s  %s\n", weight_names[row->weights], kv_names[row->kv],
-                   size_of((double)p->weights, weights), size_of((double)p->kv, kv),
-                   size_of((double)p->work, work), size_of((double)p->total, total),
+                   ex_size((double)p->weights, weights), ex_size((double)p->kv, kv),
+                   ex_size((double)p->work, work), ex_size((double)p->total, total),
                    (double)p->total <= limit ? "fits" : "does not fit");
 }
 
 static void put_head(struct cli_buf *out, const struct ex_config *c, const char *path, const dsx_plan *p,
                      double limit) {
-    size_text file, memory;
+    ex_size_text file, memory;
 
     if (c->json) {
         cli_buf_text(out, "{\"model\":");
@@ -94,10 +92,10 @@ static void put_head(struct cli_buf *out, const struct ex_config *c, const char 
         return;
     }
     cli_buf_printf(out, "%s: %.1f M parameters, files of %s\n", path, (double)p->n_parameters / 1e6,
-                   size_of((double)p->file, file));
+                   ex_size((double)p->file, file));
     cli_buf_printf(out, "%llu text%s of %llu tokens, against %s of memory%s\n\n",
                    (unsigned long long)(c->sessions ? c->sessions : 1), c->sessions > 1 ? "s" : "",
-                   (unsigned long long)p->context, size_of(limit, memory),
+                   (unsigned long long)p->context, ex_size(limit, memory),
                    c->max_memory ? " (--max-memory)" : " here");
     cli_buf_printf(out, "%-8s %-6s %10s %10s %10s %10s\n", "weights", "kv", "weights", "kv", "work", "total");
 }
@@ -145,7 +143,7 @@ struct choice {
 };
 
 static void put_choice(struct cli_buf *out, const struct choice *p, int json, int first) {
-    size_text memory;
+    ex_size_text memory;
 
     if (json)
         cli_buf_printf(
@@ -157,7 +155,7 @@ static void put_choice(struct cli_buf *out, const struct choice *p, int json, in
             p->point.is_best ? "true" : "false");
     else
         cli_buf_printf(out, "%-8s %-6s %5lu %10s %9.3f s %9.3f ms %10.0f%s\n", p->weights, p->kv,
-                       (unsigned long)p->point.batch, size_of(p->point.memory, memory), p->point.prefill,
+                       (unsigned long)p->point.batch, ex_size(p->point.memory, memory), p->point.prefill,
                        p->point.step * 1e3, p->point.tokens_per_second, p->point.is_best ? " *" : "");
 }
 
@@ -202,7 +200,7 @@ static void put_ways_out(struct cli_buf *out, const dsx_machine *machine, const 
     double layer = p->cost.weights / p->cost.n_layers, fixed = (double)context * p->cost.kv, resident, stall;
     dsx_parallel parallel;
     int offload[1024], n_host = 0;
-    size_text memory;
+    ex_size_text memory;
     uint32_t n;
 
     for (n = 2; n <= 16; n *= 2) {
@@ -211,7 +209,7 @@ static void put_ways_out(struct cli_buf *out, const dsx_machine *machine, const 
             out,
             "%lu devices, %s weights: %s of weights each; tensor parallel %.3f s of traffic, sequence "
             "parallel %.3f s, beside %.3f s of work\n",
-            (unsigned long)n, p->weights, size_of(parallel.tensor_memory, memory), parallel.tensor_seconds,
+            (unsigned long)n, p->weights, ex_size(parallel.tensor_memory, memory), parallel.tensor_seconds,
             parallel.sequence_seconds, parallel.compute);
         if (parallel.tensor_memory + fixed / n <= machine->memory) break;
     }
@@ -222,13 +220,13 @@ static void put_ways_out(struct cli_buf *out, const dsx_machine *machine, const 
     for (n = 0; n < p->cost.n_layers; n++) n_host += offload[n];
     cli_buf_printf(
         out, "one device, %d of %lu layers from the host: %s on the device, %.3f s of waiting a token\n",
-        n_host, (unsigned long)p->cost.n_layers, size_of(resident, memory), stall);
+        n_host, (unsigned long)p->cost.n_layers, ex_size(resident, memory), stall);
 }
 
 static int plan_gpu(const struct ex_config *c, const char *path, const dsx_machine *machine, uint64_t context,
                     struct cli_buf *out) {
     struct choice choices[N_POINTS];
-    size_text memory, bandwidth;
+    ex_size_text memory, bandwidth;
     size_t i, n_shown = 0;
     int rc;
 
@@ -243,7 +241,7 @@ static int plan_gpu(const struct ex_config *c, const char *path, const dsx_machi
         return 0;
     }
     cli_buf_printf(out, "\n%s: %s at %s/s, %.0f TFLOP/s; no more than these, by its data sheet\n",
-                   machine->name, size_of(machine->memory, memory), size_of(machine->bandwidth, bandwidth),
+                   machine->name, ex_size(machine->memory, memory), ex_size(machine->bandwidth, bandwidth),
                    machine->operations / 1e12);
     cli_buf_printf(out, "%-8s %-6s %5s %10s %11s %12s %10s\n", "weights", "kv", "texts", "memory", "read all",
                    "a token", "tokens/s");

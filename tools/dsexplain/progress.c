@@ -66,3 +66,18 @@ void ex_progress_runs(struct ex_progress *p, uint64_t n, uint64_t of) {
         (void)fprintf(stderr, "%s: %llu of %llu readings, %.1f s\n", cli_program_name, (unsigned long long)n,
                       (unsigned long long)of, t - p->begin);
 }
+
+void ex_progress_share(struct ex_progress *p, const char *what, uint64_t done, uint64_t all) {
+    int kind = kind_of(p->config);
+    double t = now(), seconds = t - p->begin,
+           left = done > 0 ? seconds * (double)(all - done) / (double)done : 0;
+
+    if (kind == EX_PROGRESS_OFF || done > all || (done < all && t - p->last < 1)) return;
+    p->last = t;
+    if (kind == EX_PROGRESS_JSON)
+        (void)fprintf(stderr, "{\"what\":\"%s\",\"steps\":%llu,\"of\":%llu,\"seconds\":%.3f,\"left\":%.3f}\n",
+                      what, (unsigned long long)done, (unsigned long long)all, seconds, left);
+    else
+        (void)fprintf(stderr, "%s: %s: %.0f %%, %.1f s, %.1f s left\n", cli_program_name, what,
+                      100 * (double)done / (double)all, seconds, left);
+}
