@@ -83,7 +83,8 @@ static dstok_status find_tokens(const dsx_prompt *p, const dsx_explain_options *
                      "no token that has one before it holds bytes %zu to %zu", x->begin, x->end);
 }
 
-/* The first token of the foil that is another one than that of the response; x then means this one alone. */
+/* The first token of the foil that is another one than that of the response; x then means this one alone. It may be
+ * the token before those that are explained: where a blank ends it, a word may take the blank. */
 static dstok_status find_foil(const dsx_prompt *p, const char *foil, dsx_explanation *x, int64_t *id,
                               dstok_error *err) {
     size_t at = p->response + x->begin, n = strlen(foil), first = p->bos >= 0 ? 1 : 0, i = 0;
@@ -108,7 +109,7 @@ static dstok_status find_foil(const dsx_prompt *p, const char *foil, dsx_explana
     free(segments);
     if (status != DSTOK_OK) return status;
     while (i < t.n && i + first < p->n && t.ids[i] == p->ids[i + first]) i++;
-    if (i == t.n || i + first < x->from || i + first >= x->to)
+    if (i == t.n || i + first + 1 < x->from || i + first >= x->to || i + first == 0)
         return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET,
                          "the foil does not differ from the response within the tokens that are explained");
     *id = t.ids[i];
