@@ -20,27 +20,20 @@ static const double alpha = 0.1;
 
 enum { MASKS = 32, FIT = 1 };
 
-/* Part of a token's bytes that a sentence has. */
-static uint64_t common(dstok_span token, dstok_span unit) {
-    uint64_t begin = token.begin > unit.begin ? token.begin : unit.begin,
-             end = token.end < unit.end ? token.end : unit.end;
-
-    return begin < end ? end - begin : 0;
-}
-
 /* The sentence's score to the tokens that lie in it as a whole, by bytes: sums over sentences, which share
  * out tokens by bytes, give it back. Where there is none, to those that touch it. */
 static void spread(const dsx_prompt *p, const dsx__unit *u, double score, double *scores, size_t n) {
     for (int touching = 0; touching < 2; touching++) {
-        uint64_t all = 0;
+        double all = 0;
 
         for (int pass = 0; pass < 2; pass++)
             for (size_t i = 0; i < n && p->spans[i].begin < u->bytes.end; i++) {
-                uint64_t some = common(p->spans[i], u->bytes);
+                double some = dsx__share(p->spans[i], u->bytes);
 
-                if (!touching && some < p->spans[i].end - p->spans[i].begin) continue;
+                if (!touching && some < 1) continue;
+                some *= (double)(p->spans[i].end - p->spans[i].begin);
                 if (pass == 0) all += some;
-                if (pass == 1 && some > 0) scores[i] += score * (double)some / (double)all;
+                if (pass == 1 && some > 0) scores[i] += score * some / all;
             }
         if (all > 0) return;
     }

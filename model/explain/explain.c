@@ -55,8 +55,8 @@ void dsx_explanation_free(const dsx_explanation *explanation) {
 
 /* ---- which tokens */
 
-static dstok_status find_tokens(const dsx_prompt *p, const dsx_explain_options *o, dsx_explanation *x,
-                                dstok_error *err) {
+dstok_status dsx__find_tokens(const dsx_prompt *p, const dsx_explain_options *o, dsx_explanation *x,
+                              dstok_error *err) {
     size_t length = p->len - p->response;
 
     x->begin = o->begin;
@@ -317,7 +317,7 @@ static dstok_status run(dsx_prompt *p, dsx__explaining *e, dstok_error *err) {
 
     if (o->foil != NULL && (e->foil_text = strdup(o->foil)) == NULL) return dsx__no_memory(err);
     e->out.foil = e->foil_text;
-    DSX_TRY(find_tokens(p, o, &e->out, err));
+    DSX_TRY(dsx__find_tokens(p, o, &e->out, err));
     if (o->foil != NULL) DSX_TRY(find_foil(p, o->foil, &e->out, &foil, err));
     e->foil = foil;
     if (removes)
@@ -375,7 +375,7 @@ uint64_t dsx_explain_bytes(const dsx_prompt *p, const dsx_explain_options *optio
     dsx__aim aim = {0};
 
     if (options != NULL) o = *options;
-    if (!are_valid(&o) || find_tokens(p, &o, &x, NULL) != DSTOK_OK) return 0;
+    if (!are_valid(&o) || dsx__find_tokens(p, &o, &x, NULL) != DSTOK_OK) return 0;
     aim = (dsx__aim){.from = x.from,
                      .to = x.to,
                      .foil = -1,

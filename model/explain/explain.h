@@ -20,6 +20,10 @@ typedef struct dsx__explaining {
     uint64_t done, all; /* steps, for the sink */
 } dsx__explaining;
 
+/* x->begin, end, from and to, as the options say. */
+dstok_status dsx__find_tokens(const dsx_prompt *p, const dsx_explain_options *o, dsx_explanation *x,
+                              dstok_error *err);
+
 /* A step is done: E_CANCELED when the sink asks to stop. */
 dstok_status dsx__explain_step(dsx__explaining *e);
 

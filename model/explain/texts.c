@@ -43,6 +43,13 @@ double dsx__log_odds(double logprob) {
     return l - (l > -0.693 ? log(-expm1(l)) : log1p(-exp(l)));
 }
 
+double dsx__share(dstok_span token, dstok_span of) {
+    uint64_t begin = token.begin > of.begin ? token.begin : of.begin,
+             end = token.end < of.end ? token.end : of.end;
+
+    return begin < end ? (double)(end - begin) / (double)(token.end - token.begin) : 0;
+}
+
 /* ---- sentences */
 
 static bool is_blank(const char *bytes, dstok_span s) {

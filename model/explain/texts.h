@@ -41,6 +41,9 @@ bool dsx__texts_add_random(dsx__texts *t, uint32_t n, uint64_t seed, uint64_t st
 /* Logprobs and values of all. */
 dstok_status dsx__texts_read(dsx__texts *t, dstok_error *err);
 
+/* The bytes of a token that a stretch holds, as a share of the token's. */
+double dsx__share(dstok_span token, dstok_span of);
+
 /* log p - log(1 - p), from log p: finite. */
 double dsx__log_odds(double logprob);
 

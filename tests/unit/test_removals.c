@@ -178,7 +178,7 @@ static dsx_prompt *new_prompt(const prompt_plan *p, const uint8_t *mask, const c
     if (answer != NULL)
         CHECK_EQ(dsx_prompt_answer(out, answer, n_answer, NULL), DSTOK_OK);
     else
-        CHECK_EQ(dsx_prompt_generate(out, 9, NULL), DSTOK_OK);
+        CHECK_EQ(dsx_prompt_generate(out, 9, NULL, NULL, NULL), DSTOK_OK);
     return out;
 }
 

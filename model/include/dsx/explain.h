@@ -254,6 +254,37 @@ DSTOK_API void dsx_explanation_free(const dsx_explanation *explanation);
 /** Bytes that dsx_explain will take beside model and prompt.   Since: 0.2 */
 DSTOK_API uint64_t dsx_explain_bytes(const dsx_prompt *prompt, const dsx_explain_options *options);
 
+/* ---- head weights for DSX_METHOD_AT2 */
+
+/** Learns from removals which heads look at what an answer rests on. One thread at a time. */
+typedef struct dsx_at2 dsx_at2;
+
+/** model must outlive it.   Returns: DSTOK_OK; E_INVAL; E_NOMEM.
+ *  Owns: out, to be given to dsx_at2_free.   Threads: safe.   Since: 0.2 */
+DSTOK_API DSTOK_NODISCARD dstok_status dsx_at2_new(const dsx_model *model, dsx_at2 **out, dstok_error *err);
+/** NULL is accepted.   Since: 0.2 */
+DSTOK_API void dsx_at2_free(dsx_at2 *at2);
+/** A prompt with its response to learn from. One of fewer than two sentences, or of which none matters, counts for
+ *  nothing.
+ *  options  of which begin, end, masks, removal, seed and sink count
+ *  Returns: as dsx_explain.   Cost: as DSX_METHOD_ABLATE, and a pass.   Since: 0.2 */
+DSTOK_API DSTOK_NODISCARD dstok_status dsx_at2_add(dsx_at2 *at2, dsx_prompt *prompt,
+                                                   const dsx_explain_options *options, dstok_error *err);
+/** The weights of all prompts so far.
+ *  weights      [n_layers][n_heads]: none below 0, they add up to 1
+ *  correlation  that of scores with the answer's log-odds over removals, mean of all prompts; may be NULL
+ *  Returns: DSTOK_OK; E_STATE (nothing to learn from); E_NOMEM.   Cost: 300 times all that was added.   Since: 0.2 */
+DSTOK_API DSTOK_NODISCARD dstok_status dsx_at2_fit(const dsx_at2 *at2, float *weights, double *correlation,
+                                                   dstok_error *err);
+/** Weights to a file of JSON.   name: of the model, for people; NULL: none.
+ *  Returns: DSTOK_OK; E_INVAL; E_IO.   Since: 0.2 */
+DSTOK_API DSTOK_NODISCARD dstok_status dsx_at2_write(const char *path, const char *name, const float *weights,
+                                                     uint32_t n_layers, uint32_t n_heads, dstok_error *err);
+/** And from one. It must be for so many layers and heads.
+ *  Returns: DSTOK_OK; E_IO; E_FORMAT; E_NOMEM.   Since: 0.2 */
+DSTOK_API DSTOK_NODISCARD dstok_status dsx_at2_read(const char *path, uint32_t n_layers, uint32_t n_heads,
+                                                    float *weights, dstok_error *err);
+
 /** A stretch of a source with its score.
  *  bytes        range in the source
  *  line, column where its core (without white space) begins, from 1; columns count code points
