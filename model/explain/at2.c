@@ -211,10 +211,11 @@ static double learn(const dsx_at2 *a, double *room) {
     double slow1 = 1, slow2 = 1;
 
     for (size_t h = 0; h < n; h++) w[h] = 1 / (double)n;
-    for (int step = 0; step < STEPS; step++) {
+    for (int step = 0;; step++) {
         correlation = 0;
         memset(g, 0, n * sizeof *g);
         for (size_t i = 0; i < a->n; i++) correlation += correlate(a, &a->items[i], w, sums, g);
+        if (step == STEPS) return correlation;
         slow1 *= 0.9;
         slow2 *= 0.999;
         for (size_t h = 0; h < n; h++) {
@@ -224,7 +225,6 @@ static double learn(const dsx_at2 *a, double *room) {
             w[h] = fmax(w[h], 0);
         }
     }
-    return correlation;
 }
 
 dstok_status dsx_at2_fit(const dsx_at2 *a, float *weights, double *correlation, dstok_error *err) {

@@ -17,8 +17,10 @@ enum {
     EX_CONVERT = 32,
     EX_SCAN = 64,
     EX_RUN = 128,
+    EX_FIT = 256,
+    EX_ASKS = EX_RUN | EX_FIT,                               /* verbs that ask a model about texts */
     EX_READS = EX_GENERATE | EX_PPL | EX_LOGPROBS | EX_SCAN, /* verbs that let the model read a text */
-    EX_OPENS = EX_READS | EX_INFO | EX_RUN,                  /* verbs that open the model */
+    EX_OPENS = EX_READS | EX_INFO | EX_ASKS,                 /* verbs that open the model */
     EX_MODELS = EX_OPENS | EX_PLAN,                          /* verbs about a model in memory */
     EX_ALL = EX_MODELS | EX_CONVERT
 };
@@ -69,7 +71,7 @@ struct ex_config {
     /* run; prompt is the template */
     const char **files;
     size_t n_files;
-    const char *question, *target, *foil, *prefix, *items;
+    const char *question, *target, *foil, *prefix, *items, *at2;
     int has_range, each_sentence, use_foil, is_dry_run, on_error; /* on_error: 0 fail, 1 skip */
     uint64_t target_begin, target_end, next;
     int method, removal; /* DSX_METHOD_*; delete, gap, attnmask, swap */
@@ -99,6 +101,7 @@ int ex_plan(const struct ex_config *c);
 int ex_convert(const struct ex_config *c);
 int ex_scan(const struct ex_config *c);
 int ex_run(const struct ex_config *c);
+int ex_fit(const struct ex_config *c);
 
 /* ---- model.c: a model, its vocabulary and a session, as the options ask for them. */
 

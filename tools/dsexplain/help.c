@@ -15,6 +15,7 @@ static const char general[] =
     "  plan      memory and time for long texts, before any is taken\n"
     "  convert   tensors under the names of another family\n"
     "  scan      which maps of a model bear rounding\n"
+    "  fit-at2   weights of heads for run --method at2\n"
     "\n"
     "  dsexplain help VERB    options and examples of a verb\n"
     "  dsexplain --version\n"
@@ -149,12 +150,26 @@ static const char run_examples[] =
     "  dsexplain run smollm2 -f log.txt -q 'What failed?' --dry-run\n"
     "  dsexplain run smollm2 --items questions.jsonl -o reports.jsonl\n";
 
+static const char fit_text[] =
+    "usage: dsexplain fit-at2 MODEL --items FILE -o FILE [options]\n"
+    "\n"
+    "Learns for run --method at2 which heads of a model look at what its answers rest on. Of each\n"
+    "question, as for run --items, sentences are taken out at random, and heads are weighted so\n"
+    "that the attention they pay to what is left goes along with how likely the answer stays.\n"
+    "The weights are for this model alone; a few dozen questions like those to be asked later\n"
+    "are a start.\n";
+
+static const char fit_examples[] =
+    "  dsexplain fit-at2 smollm2 --items questions.jsonl -o smollm2.at2\n"
+    "  dsexplain run smollm2 -f notes.txt -q 'Who?' --method at2 --weights-at2 smollm2.at2\n";
+
 void ex_help(struct cli_buf *out, unsigned verb_bit) {
     static const struct cli_help_text verbs[] = {
         {EX_INFO, info_text, info_examples}, {EX_GENERATE, generate_text, generate_examples},
         {EX_PPL, ppl_text, ppl_examples},    {EX_LOGPROBS, logprobs_text, logprobs_examples},
         {EX_PLAN, plan_text, plan_examples}, {EX_CONVERT, convert_text, convert_examples},
         {EX_SCAN, scan_text, scan_examples}, {EX_RUN, run_text, run_examples},
+        {EX_FIT, fit_text, fit_examples},
     };
 
     if (verb_bit == 0) cli_buf_text(out, general);

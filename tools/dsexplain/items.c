@@ -133,8 +133,8 @@ static int run_item(struct ex_run *r, const char *line, size_t n, struct item *i
     int rc = read_item(r->m.config, line, n, it);
 
     if (rc == 0) rc = ex_run_prompt(r, &it->q, &p);
-    if (rc == 0) rc = ex_run_explain(r, &it->q, p, 0, 0, &x);
-    if (rc == 0) rc = put_report(r, it, p, x, out);
+    if (rc == 0) rc = r->at2 != NULL ? ex_fit_item(r, &it->q, p) : ex_run_explain(r, &it->q, p, 0, 0, &x);
+    if (rc == 0 && r->at2 == NULL) rc = put_report(r, it, p, x, out);
     dsx_explanation_free(x);
     dsx_prompt_free(p);
     return rc;
@@ -199,11 +199,11 @@ int ex_run_items(struct ex_run *r) {
 
     l.all = count_lines(&text);
     if (rc == 0) rc = all_lines(r, &l, &text, &out);
-    if (rc == CLI_STOPPED) {
+    if (rc == CLI_STOPPED && r->at2 == NULL) {
         cli_buf_printf(&out, "{\"partial\":true,\"items\":%zu,\"lines\":%zu}\n", l.done, l.all);
         if (c->output == NULL) (void)cli_out_buf(&out);
     }
-    if (c->output != NULL && (rc == 0 || rc == CLI_STOPPED)) {
+    if (c->output != NULL && r->at2 == NULL && (rc == 0 || rc == CLI_STOPPED)) {
         int written = cli_write_file(c->output, cli_buf_string(&out), out.n);
 
         rc = rc == 0 ? written : rc;

@@ -157,10 +157,13 @@ static const struct cli_option options[] = {
     {"foil", 0, EX_RUN, TEXT, AT(foil), "TEXT", "why the answer and not TEXT in its place", NULL},
     {"method", 0, EX_RUN, CHOICE, AT(method), "rows|flow|ablate|loo|at2|attention",
      "how scores are found, see docs/explain.md (default rows)", NULL},
+    {"weights-at2", 0, EX_RUN, TEXT, AT(at2), "FILE", "the weights of heads for at2, as fit-at2 wrote them",
+     NULL},
+    {"output", 'o', EX_FIT, TEXT, AT(output), "FILE", "where the weights go", NULL},
     {"hops", 0, EX_RUN, NUMBER, AT(hops), "N",
      "explain words of the answer that it rests on in turn: 1 to 8 (default 1, not)", NULL},
-    {"masks", 0, EX_RUN, NUMBER, AT(masks), "N", "random removals for ablate (default 32)", NULL},
-    {"removal", 0, EX_RUN, CHOICE, AT(removal), "delete|gap|attnmask|swap",
+    {"masks", 0, EX_ASKS, NUMBER, AT(masks), "N", "random removals for ablate (default 32)", NULL},
+    {"removal", 0, EX_ASKS, CHOICE, AT(removal), "delete|gap|attnmask|swap",
      "how sentences are taken out: the text closes up, a gap stays (also called attnmask), or neutral words "
      "stand there (default delete)",
      NULL},
@@ -175,17 +178,17 @@ static const struct cli_option options[] = {
     {"top", 0, EX_RUN, NUMBER, AT(top), "K",
      "list the K best (default 10 for ansi, html and md, all for others)", NULL},
     {"min-score", 0, EX_RUN, CALL, 0, "X", "list nothing below X", set_min_score},
-    {"prompt", 0, EX_RUN, CALL, 0, "TEMPLATE",
+    {"prompt", 0, EX_ASKS, CALL, 0, "TEMPLATE",
      "the message to the model (default 'Context:\\n{sources}\\n\\nQuestion: {question}'); knows \\n \\t "
      "\\xHH",
      set_template},
     {"prefix", 0, EX_RUN, TEXT, AT(prefix), "TEXT", "how the answer begins; this is not explained", NULL},
-    {"tokens", 'n', EX_RUN, CALL, 0, "N", "tokens of the model's own answer at most (default 256)", set_n},
-    {"items", 0, EX_RUN, TEXT, AT(items), "FILE|-",
+    {"tokens", 'n', EX_ASKS, CALL, 0, "N", "tokens of the model's own answer at most (default 256)", set_n},
+    {"items", 0, EX_ASKS, TEXT, AT(items), "FILE|-",
      "many questions: one JSON object a line with context or sources, question, prefix, answer, prompt",
      NULL},
     {"use-foil", 0, EX_RUN, FLAG, AT(use_foil), NULL, "with --items: explain against each item's foil", NULL},
-    {"on-error", 0, EX_RUN, CHOICE, AT(on_error), "fail|skip",
+    {"on-error", 0, EX_ASKS, CHOICE, AT(on_error), "fail|skip",
      "with --items: what to do about a bad line (default fail)", NULL},
     {"dry-run", 0, EX_RUN, FLAG, AT(is_dry_run), NULL, "only say what it will take: tokens, memory, time",
      NULL},
@@ -224,14 +227,14 @@ static const struct cli_option options[] = {
     {"top-k", 0, EX_GENERATE, NUMBER, AT(top_k), "K", "draw from the K likeliest tokens", NULL},
     {"top-p", 0, EX_GENERATE, CALL, 0, "P",
      "draw from the likeliest tokens that reach probability P together", set_top_p},
-    {"seed", 0, EX_RUN, CALL, 0, "S", "of random removals (default 0)", set_seed},
+    {"seed", 0, EX_ASKS, CALL, 0, "S", "of random removals (default 0)", set_seed},
     {"seed", 0, EX_GENERATE, CALL, 0, "S", "the same seed draws the same tokens (default 0)", set_seed},
     {"stop", 0, EX_GENERATE, CALL, 0, "STRING", "end before STRING; may be repeated; knows \\n \\t \\0 \\xHH",
      add_stop},
-    {"chat", 0, EX_GENERATE | EX_RUN, CHOICE, AT(chat), "auto|off",
+    {"chat", 0, EX_GENERATE | EX_ASKS, CHOICE, AT(chat), "auto|off",
      "put the prompt into the model's chat template, if it has one, or not (default auto)", NULL},
     {"top", 0, EX_LOGPROBS, NUMBER, AT(top), "K", "also the K likeliest tokens of each position", NULL},
-    {"context", 0, EX_READS | EX_PLAN | EX_RUN, CALL, 0, "N",
+    {"context", 0, EX_READS | EX_PLAN | EX_ASKS, CALL, 0, "N",
      "longest text in tokens; knows 8K, 128K (default: what the model was made for)", set_context},
     {"gpu", 0, EX_PLAN, TEXT, AT(gpu), "NAME", "also what a GPU would take: its name, or all", NULL},
     {"sessions", 0, EX_PLAN, NUMBER, AT(sessions), "N", "texts of that length at once (default 1)", NULL},
@@ -273,7 +276,7 @@ static const struct cli_option options[] = {
     {"json", 0, EX_ALL & ~EX_RUN, FLAG, AT(json), NULL, "one JSON object", NULL},
     {"quiet", 'q', EX_ALL & ~EX_RUN, FLAG, AT(is_quiet), NULL, "no notes on standard error", NULL},
     {"quiet", 0, EX_RUN, FLAG, AT(is_quiet), NULL, "no notes on standard error", NULL},
-    {"progress", 0, EX_READS | EX_RUN, CHOICE, AT(progress), "auto|plain|json|off",
+    {"progress", 0, EX_READS | EX_ASKS, CHOICE, AT(progress), "auto|plain|json|off",
      "progress and speed on standard error (default auto: when it is a terminal and the output is not)",
      NULL},
     {"help", 'h', EX_ALL, FLAG, AT(help), NULL, "this text", NULL},
@@ -344,11 +347,22 @@ static int check_run(const struct ex_config *c) {
     if (c->masks > 4096 || c->verify > 4096)
         return cli_usage(c->verb, "--masks and --verify must be at most 4096");
     if (c->n == 0) return cli_usage(c->verb, "-n must be at least 1");
-    if (c->method == DSX_METHOD_AT2) return cli_usage(c->verb, "--method at2 has no weights of heads yet");
+    if ((c->method == DSX_METHOD_AT2) != (c->at2 != NULL))
+        return cli_usage(
+            c->verb, c->at2 == NULL ? "--method at2 needs weights of heads: --weights-at2 FILE, from fit-at2"
+                                    : "--weights-at2 is for --method at2");
     if (c->items != NULL) return check_items(c);
     if (c->on_error || c->use_foil) return cli_usage(c->verb, "--on-error and --use-foil are for --items");
     if (c->n_files == 0 && isatty(STDIN_FILENO))
         return cli_usage(c->verb, "which sources? Name files with -f, or - for standard input");
+    return 0;
+}
+
+static int check_fit(const struct ex_config *c) {
+    if (c->masks > 4096) return cli_usage(c->verb, "--masks must be at most 4096");
+    if (c->n == 0) return cli_usage(c->verb, "-n must be at least 1");
+    if (c->items == NULL || c->output == NULL)
+        return cli_usage(c->verb, "give --items FILE to learn from, and -o FILE for the weights");
     return 0;
 }
 
@@ -370,6 +384,7 @@ static int check(const struct ex_config *c) {
         return cli_usage(c->verb, "whose names? Give --names qwen or --names llama");
     if (c->verb_bit == EX_SCAN && check_scan(c)) return CLI_USAGE;
     if (c->verb_bit == EX_RUN && check_run(c)) return CLI_USAGE;
+    if (c->verb_bit == EX_FIT && check_fit(c)) return CLI_USAGE;
     if (cli_args_has(&c->args, "group")) {
         if (c->group != 32 && c->group != 64 && c->group != 128)
             return cli_usage(c->verb, "--group must be 32, 64 or 128");

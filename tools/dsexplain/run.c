@@ -193,7 +193,7 @@ int ex_run_prompt(struct ex_run *r, const struct ex_question *q, dsx_prompt **ou
 
 /* ---- explanations */
 
-static dsx_explain_options options_of(struct ex_run *r, const struct ex_question *q) {
+dsx_explain_options ex_run_options(struct ex_run *r, const struct ex_question *q) {
     static const int removals[] = {DSX_REMOVE_DELETE, DSX_REMOVE_GAP, DSX_REMOVE_GAP, DSX_REMOVE_SWAP};
     const struct ex_config *c = r->m.config;
     dsx_explain_options o = DSX_EXPLAIN_OPTIONS_INIT;
@@ -205,6 +205,7 @@ static dsx_explain_options options_of(struct ex_run *r, const struct ex_question
     o.removal = removals[c->removal];
     o.seed = c->seed;
     o.verify = (uint32_t)c->verify;
+    o.head_weights = r->head_weights;
     o.sink = tell;
     o.context = r;
     return o;
@@ -212,7 +213,7 @@ static dsx_explain_options options_of(struct ex_run *r, const struct ex_question
 
 int ex_run_explain(struct ex_run *r, const struct ex_question *q, dsx_prompt *p, size_t begin, size_t end,
                    const dsx_explanation **out) {
-    dsx_explain_options o = options_of(r, q);
+    dsx_explain_options o = ex_run_options(r, q);
     dstok_error err = {0, 0, DSTOK_NO_OFFSET, ""};
     uint64_t bytes, most = r->m.config->max_memory;
     dstok_status status;
@@ -474,6 +475,7 @@ int ex_run(const struct ex_config *c) {
     if (rc == 0 && c->items == NULL) rc = read_sources(c, &s);
     r.m.config = c;
     if (rc == 0) rc = ex_open(c, EX_NEED_VOCAB, &r.m);
+    if (rc == 0) rc = ex_read_head_weights(&r);
     r.loaded = now() - begin;
     if (rc == 0 && (c->items != NULL || c->format == DSX_REPORT_JSONL)) ex_catch_interrupts();
     q.sources = s.list;
@@ -484,6 +486,7 @@ int ex_run(const struct ex_config *c) {
         q.n_answer = strlen(c->target);
     }
     if (rc == 0) rc = c->items != NULL ? ex_run_items(&r) : run_one(&r, &q);
+    free(r.head_weights);
     ex_close(&r.m);
     free_sources(&s);
     cli_buf_free(&template_text);

@@ -20,13 +20,17 @@ struct ex_run {
     struct ex_progress progress;
     const char *doing; /* for progress */
     double loaded, generated;
-    char **sha256; /* of the sources, or NULL */
+    char **sha256;       /* of the sources, or NULL */
+    float *head_weights; /* of DSX_METHOD_AT2 */
+    dsx_at2 *at2;        /* fit-at2: what learns from items, which are not explained then; else NULL */
 };
 
 /* A prompt and its response as asked for. Returns 0, or an exit code after a message; CLI_STOPPED when an interrupt
  * came. */
 enum { CLI_STOPPED = 130 };
 int ex_run_prompt(struct ex_run *r, const struct ex_question *q, dsx_prompt **out);
+/* How the options want it explained. */
+dsx_explain_options ex_run_options(struct ex_run *r, const struct ex_question *q);
 /* Bytes [begin, end) of the response explained. */
 int ex_run_explain(struct ex_run *r, const struct ex_question *q, dsx_prompt *p, size_t begin, size_t end,
                    const dsx_explanation **out);
@@ -42,6 +46,13 @@ int ex_is_interrupted(void);
 
 /* ---- items.c */
 int ex_run_items(struct ex_run *r);
+
+/* ---- fit.c */
+
+/* The weights of --weights-at2, if it is given; to be freed. */
+int ex_read_head_weights(struct ex_run *r);
+/* Learns from an answer. */
+int ex_fit_item(struct ex_run *r, const struct ex_question *q, dsx_prompt *p);
 
 /* ---- estimate.c */
 
