@@ -191,7 +191,7 @@ static void pass_on(dsx__explaining *e, size_t from, size_t to, const dsx__attri
 
 static dstok_status hop(const dsx_prompt *p, dsx__explaining *e, dsx__aim aim, bool *goes_on,
                         dstok_error *err) {
-    size_t from = first_of_response(p), to = aim.from;
+    size_t from = first_of_response(p), to = e->out.n;
     double sum, share, *weights;
     dsx__attribution a = {0};
     dstok_status status;

@@ -6,18 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef void put_row(dsx__report *r, const dsx_explanation *x, size_t target, const dsx_row *row);
+/* looks: the sum of all rows' routing. */
+typedef void put_row(dsx__report *r, const dsx_explanation *x, size_t target, const dsx_row *row,
+                     double looks);
 
 static dstok_status list(dsx__report *r, size_t target, size_t top, bool best_first, put_row *put,
                          dstok_error *err) {
     const dsx_explanation *x = r->targets[target];
     dsx_row *rows;
+    double looks = 0;
     size_t n;
     dstok_status status = dsx__report_rows(r, x, r->o->level, &rows, &n, err);
 
     if (status != DSTOK_OK) return status;
+    for (size_t i = 0; i < n; i++) looks += rows[i].routing;
     n = dsx__report_choose(r, rows, n, top, best_first);
-    for (size_t i = 0; i < n; i++) put(r, x, r->o->first_target + target, &rows[i]);
+    for (size_t i = 0; i < n; i++) put(r, x, r->o->first_target + target, &rows[i], looks);
     free(rows);
     return DSTOK_OK;
 }
@@ -41,13 +45,15 @@ static void put_escaped(dsx__report *r, const char *text, size_t n) {
     }
 }
 
-static void put_grep(dsx__report *r, const dsx_explanation *x, size_t target, const dsx_row *row) {
+static void put_grep(dsx__report *r, const dsx_explanation *x, size_t target, const dsx_row *row,
+                     double looks) {
     const char *name = name_of(r, row);
     size_t n;
     const char *text = dsx__report_text(r, row, &n);
 
     (void)x;
     (void)target;
+    (void)looks;
     put_escaped(r, name, strlen(name));
     dsx__put_format(r, ":%llu:%llu:%.6g:", (unsigned long long)row->line, (unsigned long long)row->column,
                     row->score);
@@ -76,7 +82,8 @@ static void put_cell(dsx__report *r, const char *text, size_t n) {
     }
 }
 
-static void put_markdown(dsx__report *r, const dsx_explanation *x, size_t target, const dsx_row *row) {
+static void put_markdown(dsx__report *r, const dsx_explanation *x, size_t target, const dsx_row *row,
+                         double looks) {
     const char *name = name_of(r, row);
     size_t n;
     const char *text = dsx__report_text(r, row, &n);
@@ -86,7 +93,7 @@ static void put_markdown(dsx__report *r, const dsx_explanation *x, size_t target
     put_cell(r, name, strlen(name));
     dsx__put_format(r, ":%llu:%llu | %+.3f | %.1f %% | ", (unsigned long long)row->line,
                     (unsigned long long)row->column, row->score, 100 * row->share);
-    if (x->routing != NULL) dsx__put_format(r, "%.3g | ", row->routing);
+    if (x->routing != NULL) dsx__put_format(r, "%.1f %% | ", looks > 0 ? 100 * row->routing / looks : 0);
     put_cell(r, text, n);
     dsx__put_text(r, " |\n");
 }
@@ -99,7 +106,7 @@ static dstok_status one_markdown(dsx__report *r, size_t i, dstok_error *err) {
     dsx__put_format(r, "\n\nMethod `%s`, value %.4g, log-probability %.4g.\n\n", dsx__method_name(x->method),
                     x->value, x->logprob);
     dsx__put_text(r, x->routing != NULL
-                         ? "| rank | where | score | share | routing | text |\n"
+                         ? "| rank | where | score | share | looks | text |\n"
                            "|---:|---|---:|---:|---:|---|\n"
                          : "| rank | where | score | share | text |\n|---:|---|---:|---:|---|\n");
     DSX_TRY(list(r, i, 10, true, put_markdown, err));
@@ -130,11 +137,13 @@ static void put_field(dsx__report *r, const char *text, size_t n) {
     dsx__put(r, "\"", 1);
 }
 
-static void put_csv(dsx__report *r, const dsx_explanation *x, size_t target, const dsx_row *row) {
+static void put_csv(dsx__report *r, const dsx_explanation *x, size_t target, const dsx_row *row,
+                    double looks) {
     const char *name = name_of(r, row);
     size_t n;
     const char *text = dsx__report_text(r, row, &n);
 
+    (void)looks;
     dsx__put_format(r, "%zu,%s,%zu,%zu,", target, dsx__level_name(r->o->level), row->rank, row->source);
     put_field(r, name, strlen(name));
     dsx__put_format(r, ",%llu,%llu,%llu,%llu,%.9g,", (unsigned long long)row->line,

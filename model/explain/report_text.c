@@ -154,16 +154,18 @@ static void put_source(dsx__report *r, size_t source, const shown *s) {
 /* ---- the table */
 
 static void put_bar(dsx__report *r, double score, double full) {
-    int n = (int)(fabs(score) / full * 10 + 0.5);
+    int n = (int)(fabs(score) / full * 6 + 0.5);
 
-    for (int i = 0; i < 10; i++) dsx__put(r, i < n ? score < 0 ? "-" : "#" : ".", 1);
+    for (int i = 0; i < 6; i++) dsx__put(r, i < n ? score < 0 ? "-" : "#" : ".", 1);
 }
 
-static void put_table(dsx__report *r, const dsx_explanation *x, const dsx_row *rows, size_t n, double full) {
+/* looks: the sum of all rows' routing. */
+static void put_table(dsx__report *r, const dsx_explanation *x, const dsx_row *rows, size_t n, double full,
+                      double looks) {
     size_t columns = r->o->columns > 0 ? r->o->columns : 80;
 
-    dsx__put_text(r, x->routing != NULL ? "rank    score  share  routing             where: text\n"
-                                        : "rank    score  share             where: text\n");
+    dsx__put_text(r, x->routing != NULL ? "rank    score  share  looks        where: text\n"
+                                        : "rank    score  share        where: text\n");
     for (size_t i = 0; i < n; i++) {
         const char *name = r->prompt->sources[rows[i].source].name;
         size_t before = r->n_bytes, len;
@@ -171,7 +173,7 @@ static void put_table(dsx__report *r, const dsx_explanation *x, const dsx_row *r
 
         dsx__put_format(r, "[%zu]%*s %+8.3f %5.1f%%", rows[i].rank, rows[i].rank < 10 ? 1 : 0, "",
                         rows[i].score, 100 * rows[i].share);
-        if (x->routing != NULL) dsx__put_format(r, " %8.3g", rows[i].routing);
+        if (x->routing != NULL) dsx__put_format(r, " %5.1f%%", looks > 0 ? 100 * rows[i].routing / looks : 0);
         dsx__put(r, " ", 1);
         put_bar(r, rows[i].score, full);
         dsx__put(r, " ", 1);
@@ -179,7 +181,7 @@ static void put_table(dsx__report *r, const dsx_explanation *x, const dsx_row *r
         dsx__put_format(r, ":%llu:%llu: ", (unsigned long long)rows[i].line,
                         (unsigned long long)rows[i].column);
         before = r->n_bytes - before;
-        put_line(r, text, len, before + 20 < columns ? columns - before - 1 : 20);
+        put_line(r, text, len, before + 30 < columns ? columns - before - 1 : 30);
         dsx__put(r, "\n", 1);
     }
 }
@@ -265,11 +267,13 @@ static double full_scale(const dsx_explanation *x, const dsx_row *rows, size_t n
 
 static dstok_status put_target(dsx__report *r, const dsx_explanation *x, dstok_error *err) {
     shown s = {0};
+    double looks = 0;
     dsx_row *rows;
     size_t n;
     dstok_status status = dsx__report_rows(r, x, r->o->level, &rows, &n, err);
 
     if (status != DSTOK_OK) return status;
+    for (size_t i = 0; i < n; i++) looks += rows[i].routing;
     n = dsx__report_choose(r, rows, n, 10, true);
     s.full = full_scale(x, rows, n);
     if (n > 1) qsort(rows, n, sizeof *rows, in_text);
@@ -279,7 +283,7 @@ static dstok_status put_target(dsx__report *r, const dsx_explanation *x, dstok_e
     put_answer(r, x);
     dsx__put(r, "\n", 1);
     n = dsx__report_choose(r, rows, n, 10, true);
-    put_table(r, x, rows, n, s.full);
+    put_table(r, x, rows, n, s.full, looks);
     dsx__put(r, "\n", 1);
     put_values(r, x);
     put_trust(r, x);
