@@ -6,6 +6,8 @@
  *           probability 1/2; f(z) = log p - log(1 - p), p the probability of all tokens that are explained; and the
  *           sparse linear fit of it: LASSO of f by the number of tokens, on standardised columns. Their alpha is 0.01;
  *           with 0.1 small weights, which say little, are 0 more often, and ranks are a little better
+ *   refine  loo for those sentences alone whose score of `rows` is at least a tenth of the best one's; the others get
+ *           0, as most of what they have is noise. Within a sentence tokens keep their shares
  *
  * f(all kept) is what is explained: the sum of the sentences' scores, the fit's constant (what it gives without any
  * source), and a residual. */
@@ -13,10 +15,11 @@
 #include "explain/fit.h"
 #include "explain/texts.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double alpha = 0.1;
+static const double alpha = 0.1, least_share = 0.1;
 
 enum { MASKS = 32, FIT = 1 };
 
@@ -129,5 +132,98 @@ dstok_status dsx__ablate(dsx_prompt *p, dsx__explaining *e, dstok_error *err) {
     dsx__texts_free(&t);
     free(index);
     free(w);
+    return status;
+}
+
+/* ---- refine */
+
+typedef struct found {
+    double score;
+    size_t unit;
+} found;
+
+static int compare(const void *a, const void *b) {
+    const found *x = a, *y = b;
+
+    if (fabs(x->score) != fabs(y->score)) return fabs(x->score) < fabs(y->score) ? 1 : -1;
+    return x->unit < y->unit ? -1 : 1;
+}
+
+/* The sentences that are taken out, from the best on; how many. */
+static size_t find_best(const dsx__texts *t, found *list) {
+    size_t n = 0, most = t->e->options->masks > 0 ? t->e->options->masks : MASKS;
+
+    for (size_t i = 0; i < t->n_units; i++) list[i] = (found){t->units[i].score, i};
+    qsort(list, t->n_units, sizeof *list, compare);
+    while (n < t->n_units && n < most && list[n].score != 0 &&
+           fabs(list[n].score) >= least_share * fabs(list[0].score))
+        n++;
+    return n;
+}
+
+/* Scores of tokens in each of the sentences times a factor, so that the sentence has its own. */
+static void scale(const dsx__texts *t, const found *list, size_t n, const double *w, double *scores) {
+    const dsx_prompt *p = t->p;
+
+    for (size_t k = 0; k < n; k++) {
+        const dsx__unit *u = &t->units[list[k].unit];
+
+        double sum = 0, worth = w[list[k].unit];
+
+        for (size_t i = 0; i < t->e->out.n && p->spans[i].begin < u->bytes.end; i++) {
+            if (dsx__share(p->spans[i], u->bytes) < 1) continue;
+            scores[i] = t->e->scores[i] * worth / u->score;
+            sum += scores[i];
+        }
+        spread(p, u, worth - sum, scores, t->e->out.n); /* what tokens across its borders had */
+    }
+}
+
+static dstok_status refine(dsx__texts *t, found *list, double *scores, double *w, dstok_error *err) {
+    dsx__explaining *e = t->e;
+    size_t n = find_best(t, list), all;
+    uint8_t *mask = malloc(t->n_units + 1);
+    bool ok = mask != NULL;
+
+    if (ok) memset(mask, 1, t->n_units + 1);
+    ok = ok && dsx__texts_add(t, mask, &all);
+    for (size_t k = 0; ok && k < n; k++) {
+        mask[list[k].unit] = 0;
+        ok = dsx__texts_add(t, mask, &all);
+        mask[list[k].unit] = 1;
+    }
+    free(mask);
+    free(e->worth);
+    e->out.worth = e->worth = malloc((t->n_units + 1) * sizeof *e->worth);
+    if (!ok || e->worth == NULL || !keep_units(t)) return dsx__no_memory(err);
+    DSX_TRY(dsx__texts_read(t, err));
+    for (size_t i = 0; i < t->n_units; i++) e->worth[i] = NAN;
+    for (size_t k = 0; k < n; k++) {
+        e->worth[list[k].unit] = t->logprobs[0] - t->logprobs[k + 1];
+        w[list[k].unit] = e->foil < 0 ? e->worth[list[k].unit] : t->values[0] - t->values[k + 1];
+    }
+    scale(t, list, n, w, scores);
+    e->out.value = e->foil < 0 ? t->logprobs[0] : t->values[0];
+    e->out.sums.bias = 0;
+    return DSTOK_OK;
+}
+
+dstok_status dsx__refine(dsx_prompt *p, dsx__explaining *e, dstok_error *err) {
+    dsx__texts t;
+    dstok_status status = dsx__texts_new(p, e, &t, err);
+    found *list = malloc((t.n_units + 1) * sizeof *list);
+    double *scores = calloc(e->out.n + 1, sizeof *scores), *w = calloc(t.n_units + 1, sizeof *w);
+
+    if (status == DSTOK_OK && (list == NULL || scores == NULL || w == NULL)) status = dsx__no_memory(err);
+    if (status == DSTOK_OK) status = refine(&t, list, scores, w, err);
+    if (status == DSTOK_OK) {
+        free(e->scores);
+        e->scores = scores;
+        scores = NULL;
+    }
+    free(scores);
+    free(list);
+    free(w);
+    dsx__texts_free(&t);
     return status;
 }

@@ -130,7 +130,7 @@ static int step(void *context, uint64_t done, uint64_t all) {
 
 static size_t first_row(const dsx_prompt *p, int method, size_t from) {
     if (method == DSX_METHOD_FLOW) return 0;
-    if (method == DSX_METHOD_ROWS) return p->sources_end < from ? p->sources_end : from - 1;
+    if (method == DSX_METHOD_ROWS || method == DSX_METHOD_REFINE) return p->sources_end < from ? p->sources_end : from - 1;
     return from - 1;
 }
 
@@ -324,6 +324,7 @@ static dstok_status run(dsx_prompt *p, dsx__explaining *e, dstok_error *err) {
         DSX_TRY(dsx__ablate(p, e, err));
     else
         DSX_TRY(by_passes(p, e, foil, err));
+    if (o->method == DSX_METHOD_REFINE) DSX_TRY(dsx__refine(p, e, err));
     e->out.scores = e->scores;
     e->out.routing = e->routing;
     e->out.logprobs = e->logprobs;

@@ -32,6 +32,8 @@ bool dsx__explain_warn(dsx__explaining *e, const char *code, const char *text);
 
 /* ablate.c: DSX_METHOD_ABLATE and DSX_METHOD_LOO: scores of tokens, units, worth. */
 dstok_status dsx__ablate(dsx_prompt *p, dsx__explaining *e, dstok_error *err);
+/* The same for DSX_METHOD_REFINE, which has scores of rows. */
+dstok_status dsx__refine(dsx_prompt *p, dsx__explaining *e, dstok_error *err);
 /* trust.c: e->out.trust, units, worth, redundant and warnings. */
 dstok_status dsx__trust(dsx_prompt *p, dsx__explaining *e, dstok_error *err);
 

@@ -115,7 +115,7 @@ const char *dsx__report_text(const dsx__report *r, const dsx_row *row, size_t *n
 /* ---- names */
 
 const char *dsx__method_name(int method) {
-    static const char *const names[DSX_N_METHODS] = {"rows", "flow", "ablate", "loo", "at2", "attention"};
+    static const char *const names[DSX_N_METHODS] = {"rows", "flow", "ablate", "loo", "at2", "attention", "refine"};
 
     return method >= 0 && method < DSX_N_METHODS ? names[method] : "";
 }
@@ -133,7 +133,7 @@ const char *dsx__level_name(int level) {
 const char *dsx__quantity(const dsx_explanation *x) {
     if (x->method == DSX_METHOD_ATTENTION || x->method == DSX_METHOD_AT2) return "attention";
     if (x->foil != NULL) return "logit_difference";
-    if (x->method == DSX_METHOD_LOO) return "logprob";
+    if (x->method == DSX_METHOD_LOO || x->method == DSX_METHOD_REFINE) return "logprob";
     return x->method == DSX_METHOD_ABLATE ? "answer_log_odds" : "token_log_odds";
 }
 

@@ -40,7 +40,7 @@ class Fit(Tiny):
         a = self.write("a.txt", ITEMS[0]["context"])
         run = "run", self.model, "-f", a, "-q", "What?", "--prefix", "A", "--target", " cat", "--format", "json"
         reports = {}
-        for method in (("at2", "--weights-at2", "heads.json"), ("loo",), ("ablate", "--masks", "5"), ("ablate", "--verify", "4")):
+        for method in (("at2", "--weights-at2", "heads.json"), ("loo",), ("refine",), ("ablate", "--masks", "5"), ("ablate", "--verify", "4")):
             result = self.raw(*run, "--method", *method)
             self.assertEqual(result.returncode, 0, result.stderr.decode())
             reports[method[0]] = target = json.loads(result.stdout)["targets"][0]
@@ -48,6 +48,9 @@ class Fit(Tiny):
         self.assertEqual(reports["ablate"]["faithfulness"]["masks"], 4)
         for score in (span["score"] for span in reports["at2"]["spans"]):
             self.assertGreater(score, 0)
+        self.assertEqual(reports["refine"]["quantity"], "logprob")
+        for a_span, b_span in zip(reports["refine"]["spans"], reports["loo"]["spans"]):
+            self.assertTrue(a_span["score"] == 0 or abs(a_span["score"] - b_span["score"]) < 1e-6)
         for removal in ("gap", "swap", "attnmask"):
             other = json.loads(self.raw(*run, "--method", "loo", "--removal", removal).stdout)["targets"][0]
             self.assertEqual(other["value"], reports["loo"]["value"])

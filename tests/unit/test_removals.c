@@ -393,6 +393,33 @@ static const dsx_explanation *explain(dsx_prompt *p, int method, const char *foi
     return x;
 }
 
+/* The sentences that rows gives a tenth of the best or more have what loo says, the others 0. */
+static void refined_of(dsx_prompt *p, const dsx_explanation *loo, const dsx_explanation *rows) {
+    const dsx_explanation *x = explain(p, DSX_METHOD_REFINE, NULL, 0, 0);
+    dsx_row by_rows[UNITS], refined[UNITS];
+    double best = 0, sum = 0;
+    size_t n, n_out = 0;
+
+    CHECK_EQ(dsx_explain_rows(p, rows, DSTOK_TRACE_SENTENCE, by_rows, UNITS, &n, NULL), DSTOK_OK);
+    CHECK_EQ(dsx_explain_rows(p, x, DSTOK_TRACE_SENTENCE, refined, UNITS, &n, NULL), DSTOK_OK);
+    for (size_t i = 0; i < UNITS; i++) best = fmax(best, fabs(by_rows[i].score));
+    for (size_t i = 0; i < UNITS; i++) {
+        bool is_out = fabs(by_rows[i].score) >= best / 10;
+
+        CHECK(is_out ? x->worth[i] == loo->worth[i] : isnan(x->worth[i]));
+        CHECK(fabs(refined[i].score - (is_out ? loo->worth[i] : 0)) < 1e-9);
+        n_out += is_out;
+    }
+    for (size_t i = 0; i < x->n; i++) sum += x->scores[i];
+    CHECK(n_out > 1 && n_out < UNITS);
+    CHECK_EQ(x->n_forward, 2 + n_out);
+    CHECK(fabs(sum - x->sums.sources) < 1e-9 && x->value == loo->value && x->routing != NULL);
+    dsx_explanation_free(x);
+    x = explain(p, DSX_METHOD_REFINE, NULL, 1, 0);
+    CHECK_EQ(x->n_forward, 3);
+    dsx_explanation_free(x);
+}
+
 static void whole_explanations(void) {
     dsx_prompt *p = new_prompt(&plans[0], whole, plans[0].answer, strlen(plans[0].answer));
     dsx_explain_options o = DSX_EXPLAIN_OPTIONS_INIT;
@@ -418,6 +445,9 @@ static void whole_explanations(void) {
     CHECK(loo->trust.n_masks == 8 && loo->trust.lds >= -1 && loo->trust.lds <= 1 &&
           isfinite(loo->trust.prior));
     CHECK_EQ(loo->n_forward, 1 + UNITS + loo->trust.n_forward);
+    fit = explain(p, DSX_METHOD_ROWS, NULL, 0, 0);
+    refined_of(p, loo, fit);
+    dsx_explanation_free(fit);
     fit = explain(p, DSX_METHOD_ABLATE, NULL, 0, 0);
     CHECK_EQ(fit->n_forward, 33);
     CHECK(fit->worth == NULL && isnan(fit->trust.lds));
@@ -436,6 +466,75 @@ static void whole_explanations(void) {
     dsx_explanation_free(foil);
     dsx_explanation_free(fit);
     dsx_explanation_free(loo);
+    dsx_prompt_free(p);
+}
+
+/* ---- trust, from a table of all removals */
+
+/* The mask of the n best sentences, by their ranks; as a number, bit i for sentence i. */
+static unsigned best_of(const dsx_row *rows, size_t n) {
+    unsigned bits = 0;
+
+    for (size_t i = 0; i < UNITS; i++) bits |= (unsigned)(rows[i].rank <= n) << i;
+    return bits;
+}
+
+static double mean_rank(const double *v, size_t n, double x) {
+    double below = 0, same = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        below += v[i] < x;
+        same += v[i] == x;
+    }
+    return below + (same + 1) / 2;
+}
+
+static void trust_by_hand(void) {
+    enum { ALL = 1 << UNITS };
+    static const double shares[] = {0.01, 0.05, 0.1, 0.2, 0.5};
+    dsx_prompt *p = new_prompt(&plans[0], whole, plans[0].answer, strlen(plans[0].answer));
+    const dsx_explanation *x = explain(p, DSX_METHOD_ROWS, NULL, 0, ALL);
+    prompt_plan all = {.end = 0};
+    dsx_row rows[UNITS];
+    double table[ALL], kept[ALL] = {0}, out = 0, in = 0, ab = 0, aa = 0, bb = 0, mean = (ALL + 1) / 2.0,
+                       whole_fall;
+    size_t n;
+
+    CHECK_EQ(dsx_explain_rows(p, x, DSTOK_TRACE_SENTENCE, rows, UNITS, &n, NULL), DSTOK_OK);
+    for (unsigned m = 0; m < ALL; m++) {
+        char bits[UNITS + 1] = "";
+
+        for (size_t i = 0; i < UNITS; i++) {
+            bits[i] = m >> i & 1 ? '1' : '0';
+            kept[m] += m >> i & 1 ? rows[i].score : 0;
+        }
+        table[m] = one(p, DSX_REMOVE_DELETE, bits, &all);
+    }
+    for (unsigned m = 0; m < ALL; m++) {
+        double a = mean_rank(kept, ALL, kept[m]) - mean, b = mean_rank(table, ALL, table[m]) - mean;
+
+        ab += a * b;
+        aa += a * a;
+        bb += b * b;
+    }
+    whole_fall = table[ALL - 1] - table[0];
+    for (size_t i = 0; i < 5; i++) {
+        unsigned best = best_of(rows, (size_t)ceil(shares[i] * UNITS));
+
+        out += (table[ALL - 1] - table[(ALL - 1) & ~best]) / whole_fall / 5;
+        in += (table[ALL - 1] - table[best]) / whole_fall / 5;
+    }
+    CHECK_EQ(x->trust.n_masks, ALL);
+    CHECK_EQ(x->trust.n_forward, ALL);
+    CHECK(fabs(x->trust.lds - ab / sqrt(aa * bb)) < 1e-9);
+    CHECK(x->trust.prior == table[0]);
+    for (size_t i = 0; i < 3; i++)
+        CHECK(x->trust.drop[i] == table[ALL - 1] - table[(ALL - 1) & ~best_of(rows, 2 * i + 1)]);
+    CHECK(whole_fall > 0
+              ? fabs(x->trust.comprehensiveness - out) < 1e-9 && fabs(x->trust.sufficiency - in) < 1e-9
+              : isnan(x->trust.comprehensiveness) && isnan(x->trust.sufficiency));
+    for (unsigned i = 0; i < UNITS; i++) CHECK(x->worth[i] == table[ALL - 1] - table[(ALL - 1) & ~(1U << i)]);
+    dsx_explanation_free(x);
     dsx_prompt_free(p);
 }
 
@@ -573,9 +672,28 @@ static void learning_without_memory(dsx_prompt *p) {
         CHECK(status == DSTOK_OK || status == DSTOK_E_NOMEM);
         dsx_at2_free(a);
         CHECK(live <= before);
-    } while (status != DSTOK_OK && k < 1000);
+    } while (calls >= fail_at && k < 1000);
     fail_at = 0;
-    CHECK(k > 20 && k < 1000);
+    CHECK(status == DSTOK_OK && k > 20 && k < 1000);
+}
+
+static void refining_without_memory(dsx_prompt *p) {
+    dsx_explain_options o = DSX_EXPLAIN_OPTIONS_INIT;
+    const dsx_explanation *x = NULL;
+    dstok_status status;
+    size_t k = 0, before = live;
+
+    o.method = DSX_METHOD_REFINE;
+    do {
+        calls = 0;
+        fail_at = ++k;
+        status = dsx_explain(p, &o, &x, NULL);
+        if (status == DSTOK_OK) dsx_explanation_free(x);
+        CHECK(status == DSTOK_OK || status == DSTOK_E_NOMEM);
+        CHECK(live <= before);
+    } while (calls >= fail_at && k < 1000);
+    fail_at = 0;
+    CHECK(status == DSTOK_OK && k > 30 && k < 1000);
 }
 
 static void every_allocation(void) {
@@ -594,14 +712,17 @@ static void every_allocation(void) {
         fail_at = ++k;
         status = dsx_explain(p, &o, &x, &err);
         CHECK(status == DSTOK_OK || status == DSTOK_E_NOMEM);
-        CHECK(status == DSTOK_OK || live <= before);
-    } while (status != DSTOK_OK && k < 1000);
+        if (status == DSTOK_OK) {
+            CHECK_MEM(x->scores, want->scores, want->n * sizeof *want->scores);
+            dsx_explanation_free(x);
+        }
+        CHECK(live <= before);
+    } while (calls >= fail_at && k < 1000);
     fail_at = 0;
-    CHECK(k > 30 && k < 1000);
-    CHECK_MEM(x->scores, want->scores, want->n * sizeof *want->scores);
-    dsx_explanation_free(x);
+    CHECK(status == DSTOK_OK && k > 30 && k < 1000);
     dsx_explanation_free(want);
     learning_without_memory(p);
+    refining_without_memory(p);
     dsx_prompt_free(p);
 }
 
@@ -621,6 +742,7 @@ int main(void) {
     gap_by_hand();
     gaps_together();
     whole_explanations();
+    trust_by_hand();
     heads_are_learned();
     head_files();
     every_allocation();

@@ -50,6 +50,7 @@ static double passes(const struct ex_config *c, const dsx_model_info *m, const s
     if (c->method == DSX_METHOD_ROWS) sum = 1 + 2 * rows;
     if (c->method == DSX_METHOD_FLOW) sum = 2.5;
     if (c->method == DSX_METHOD_ABLATE) sum = 1 + 0.6 * (double)(c->masks > 0 ? c->masks : 32);
+    if (c->method == DSX_METHOD_REFINE) sum = 3.5 + 2 * rows;
     if (c->method == DSX_METHOD_LOO) sum = 1 + 0.6 * (double)e->n_sentences;
     if (c->hops > 1) sum *= (double)c->hops;
     return sum + 0.6 * (double)c->verify;

@@ -155,7 +155,7 @@ static const struct cli_option options[] = {
     {"each-sentence", 0, EX_RUN, FLAG, AT(each_sentence), NULL, "explain each sentence of the answer", NULL},
     {"next", 0, EX_RUN, CALL, 0, "K", "explain each of the next K tokens", set_next},
     {"foil", 0, EX_RUN, TEXT, AT(foil), "TEXT", "why the answer and not TEXT in its place", NULL},
-    {"method", 0, EX_RUN, CHOICE, AT(method), "rows|flow|ablate|loo|at2|attention",
+    {"method", 0, EX_RUN, CHOICE, AT(method), "rows|flow|ablate|loo|at2|attention|refine",
      "how scores are found, see docs/explain.md (default rows)", NULL},
     {"weights-at2", 0, EX_RUN, TEXT, AT(at2), "FILE", "the weights of heads for at2, as fit-at2 wrote them",
      NULL},

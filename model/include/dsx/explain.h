@@ -125,7 +125,8 @@ enum {
     DSX_METHOD_LOO = 3,       /**< the text without each sentence */
     DSX_METHOD_AT2 = 4,       /**< attention by heads that were weighted for this model */
     DSX_METHOD_ATTENTION = 5, /**< the mean of all heads: for comparing only */
-    DSX_N_METHODS = 6
+    DSX_METHOD_REFINE = 6,    /**< rows, then as loo for the sentences that rows found; the others get 0 */
+    DSX_N_METHODS = 7
 };
 
 /** What becomes of a sentence that is taken out. */
@@ -142,7 +143,7 @@ enum {
  *  foil         what could have stood there instead: the first token that differs is explained against it
  *  method       DSX_METHOD_*
  *  hops         1 to 8: tokens of the response that the explained ones rest on are explained in turn
- *  masks        of DSX_METHOD_ABLATE; 0: 32
+ *  masks        of DSX_METHOD_ABLATE, and the most sentences that DSX_METHOD_REFINE takes out; 0: 32
  *  removal      DSX_REMOVE_*
  *  seed         of masks
  *  head_weights of DSX_METHOD_AT2: [n_layers][n_heads]
