@@ -254,15 +254,22 @@ static int64_t start_token(const dsx_prompt *p) {
                : p->model->config.bos;
 }
 
+static bool are_valid(const dsx_prompt_options *o) {
+    if (o == NULL || o->struct_size != sizeof *o || o->n_sources > UINT32_MAX || o->chat < 0 ||
+        o->chat > DSX_CHAT_OFF || (o->sources == NULL && o->n_sources > 0))
+        return false;
+    for (size_t i = 0; i < o->n_sources; i++)
+        if (o->sources[i].text == NULL && o->sources[i].len > 0) return false;
+    return true;
+}
+
 dstok_status dsx_prompt_new(const dsx_model *model, const dstok_tokenizer *tok,
                             const dsx_prompt_options *options, dsx_prompt **out, dstok_error *err) {
     dsx_prompt *p;
     dstok_info info = DSTOK_INFO_INIT;
     dstok_status status;
 
-    if (model == NULL || tok == NULL || options == NULL || out == NULL ||
-        options->struct_size != sizeof *options || options->n_sources > UINT32_MAX || options->chat < 0 ||
-        options->chat > DSX_CHAT_OFF)
+    if (model == NULL || tok == NULL || out == NULL || !are_valid(options))
         return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET,
                          "dsx_prompt_new: an argument is out of its domain");
     (void)dstok_tokenizer_info(tok, &info);

@@ -448,6 +448,19 @@ static void put_trust(dsx__report *r, const dsx_explanation *x) {
                     (unsigned long)t->n_forward);
 }
 
+static void put_logprobs(dsx__report *r, const dsx_explanation *x) {
+    if (x->logprobs == NULL) {
+        dsx__put_text(r, ",\"logprobs\":null,");
+        return;
+    }
+    dsx__put_text(r, ",\"logprobs\":[");
+    for (size_t i = 0; i < x->to - x->from; i++) {
+        if (i > 0) dsx__put(r, ",", 1);
+        put_number(r, x->logprobs[i]);
+    }
+    dsx__put_text(r, "],");
+}
+
 static dstok_status put_target(dsx__report *r, size_t i, dstok_error *err) {
     const dsx_explanation *x = r->targets[i];
     bool in_nats = x->method != DSX_METHOD_ATTENTION && x->method != DSX_METHOD_AT2;
@@ -462,7 +475,7 @@ static dstok_status put_target(dsx__report *r, size_t i, dstok_error *err) {
     put_key(r, "value", x->value);
     dsx__put(r, ",", 1);
     put_key(r, "logprob", x->logprob);
-    dsx__put(r, ",", 1);
+    put_logprobs(r, x);
     put_key(r, "prior", x->trust.prior);
     dsx__put(r, ",", 1);
     put_method(r, x);

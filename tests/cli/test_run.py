@@ -353,31 +353,33 @@ class Forms(Run):
         self.assertEqual(sorted(p.name for p in self.dir.iterdir() if "tmp" in p.name), [])
         self.fails(2, "cannot write", "run", self.model, *self.given, "-o", "no/such/folder")
 
+    def interrupt(self, child):
+        """Once it is at work, which it tells."""
+        self.assertIn(b'"what":', child.stderr.readline())
+        time.sleep(0.1)
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=100)
+        return child.returncode
+
     def test_interrupt(self):
         items = "\n".join(json.dumps({"id": i, "context": "The inner theory. " * 40, "answer": "here"}) for i in range(3000))
         path = self.write("items", items)
-        child = subprocess.Popen([PROGRAM, "run", self.model, "--items", path, "-o", "out.jsonl", "-j", "1", "--progress", "off"],
+        child = subprocess.Popen([PROGRAM, "run", self.model, "--items", path, "-o", "out.jsonl", "-j", "1", "--progress", "json"],
                                  cwd=self.dir, env=self.env, stderr=subprocess.PIPE)
-        time.sleep(1.5)
-        child.send_signal(signal.SIGINT)
-        self.assertEqual(child.wait(60), 130)
-        child.stderr.close()
+        self.assertEqual(self.interrupt(child), 130)
         lines = [json.loads(x) for x in (self.dir / "out.jsonl").read_text().splitlines()]
         self.assertEqual(lines[-1], {"partial": True, "items": len(lines) - 1, "lines": 3000})
         self.assertLess(len(lines), 3000)
 
     def test_interrupted_targets(self):
         child = subprocess.Popen([PROGRAM, "run", self.model, "-f", self.write("long", "The inner theory. " * 100), "-n", "400", "--next", "400",
-                                  "--method", "flow", "--backend", "float64", "--format", "jsonl", "-o", "out.jsonl", "-j", "1", "--context", "8K"],
+                                  "--method", "flow", "--backend", "float64", "--format", "jsonl", "-o", "out.jsonl", "-j", "1", "--context", "8K", "--progress", "json"],
                                  cwd=self.dir, env=self.env, stderr=subprocess.PIPE)
-        time.sleep(0.5)
-        child.send_signal(signal.SIGINT)
-        rc = child.wait(120)
-        child.stderr.close()
-        self.assertEqual(rc, 130)
-        if (self.dir / "out.jsonl").exists():  # else the interrupt came before there was an answer
-            lines = [json.loads(x) for x in (self.dir / "out.jsonl").read_text().splitlines()]
-            self.assertEqual((lines[-1]["record"], lines[-1]["partial"], lines[-1]["targets"]), ("end", True, len(lines) - 2))
+        self.assertEqual(self.interrupt(child), 130)
+        lines = [json.loads(x) for x in (self.dir / "out.jsonl").read_text().splitlines()]
+        for line in lines:
+            self.valid(line)
+        self.assertEqual((lines[-1]["record"], lines[-1]["partial"], lines[-1]["targets"]), ("end", True, len(lines) - 2))
 
 
 class Faults(Run):

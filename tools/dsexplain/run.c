@@ -394,7 +394,7 @@ static int in_lines(struct ex_run *r, const struct ex_question *q, dsx_prompt *p
     dsx_report_options o = ex_run_report_options(r);
     struct cli_buf out = {0};
     size_t i = 0;
-    int rc, stopped;
+    int rc, stopped = is_interrupted;
 
     o.part = DSX_PART_HEAD;
     rc = ex_run_report(r, p, NULL, 0, &o, &out);
@@ -409,7 +409,7 @@ static int in_lines(struct ex_run *r, const struct ex_question *q, dsx_prompt *p
         rc = ex_run_report(r, p, &x, 1, &o, &out);
         dsx_explanation_free(x);
     }
-    stopped = rc == CLI_STOPPED;
+    stopped |= rc == CLI_STOPPED;
     if (rc == 0 || stopped) {
         o = ex_run_report_options(r);
         o.part = DSX_PART_END;
@@ -451,7 +451,9 @@ static int run_one(struct ex_run *r, const struct ex_question *q) {
     struct targets t = {0};
     int rc = ex_run_prompt(r, q, &p);
 
-    if (rc == 0 && c->is_dry_run) {
+    if (rc == CLI_STOPPED && p != NULL && c->format == DSX_REPORT_JSONL) {
+        rc = in_lines(r, q, p, &t); /* no target, and so it says */
+    } else if (rc == 0 && c->is_dry_run) {
         rc = ex_run_estimate(r, q, p);
     } else if (rc == 0) {
         rc = find_targets(r, q, p, &t);
