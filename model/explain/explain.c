@@ -130,7 +130,8 @@ static int step(void *context, uint64_t done, uint64_t all) {
 
 static size_t first_row(const dsx_prompt *p, int method, size_t from) {
     if (method == DSX_METHOD_FLOW) return 0;
-    if (method == DSX_METHOD_ROWS || method == DSX_METHOD_REFINE) return p->sources_end < from ? p->sources_end : from - 1;
+    if (method == DSX_METHOD_ROWS || method == DSX_METHOD_REFINE)
+        return p->sources_end < from ? p->sources_end : from - 1;
     return from - 1;
 }
 

@@ -2,185 +2,9 @@
 /* Texts without some sentences, read together by one session: the same bits as prompts that were made
  * without these sentences and read alone. On a small model with random weights, and with every allocation
  * failing once. */
-#include "arch/model.h"
-#include "explain/texts.h"
+#include "removals.h"
+
 #include "session/session.h"
-#include "t.h"
-
-#include <dsx/dsx.h>
-
-#include <math.h>
-#include <stdlib.h>
-
-enum { WIDTH = 32, FFN = 48, LAYERS = 2, HEADS = 4, KV_HEADS = 2, CONTEXT = 2048, UNITS = 7 };
-
-/* ---- memory: as in test_model_oom.c */
-
-static size_t calls, fail_at, live;
-
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t n);
-void __real_free(void *p);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t n);
-void __wrap_free(void *p);
-
-void *__wrap_malloc(size_t n) {
-    return ++calls == fail_at ? NULL : (live++, __real_malloc(n));
-}
-
-void *__wrap_calloc(size_t n, size_t size) {
-    return ++calls == fail_at ? NULL : (live++, __real_calloc(n, size));
-}
-
-void *__wrap_realloc(void *p, size_t n) {
-    if (p == NULL) return __wrap_malloc(n);
-    return ++calls == fail_at ? NULL : __real_realloc(p, n);
-}
-
-void __wrap_free(void *p) {
-    live -= p != NULL;
-    __real_free(p);
-}
-
-/* ---- model and vocabulary */
-
-static char folder[] = "removals_XXXXXX", path[64];
-static dsx_model *model;
-static dstok_tokenizer *tok;
-
-/* One token a character, and some that are joined; the next is number n. */
-static void add_token(char *json, const char *token, int *n) {
-    sprintf(json + strlen(json), "%s\"%s\":%d", *n > 0 ? "," : "", token, *n);
-    ++*n;
-}
-
-static int make_vocabulary(void) {
-    static const char *const joined[] = {"th", "the", " t", "an", "he", "at", ". "};
-    static char json[4096] =
-        "{\"version\":\"1.0\",\"added_tokens\":[],\"model\":{\"type\":\"BPE\",\"vocab\":{";
-    char one[3] = "";
-    int n = 0;
-    dstok_error err = {0};
-
-    for (char c = 'a'; c <= 'z'; c++) {
-        one[0] = c;
-        add_token(json, one, &n);
-        one[0] = (char)(c - 'a' + 'A');
-        add_token(json, one, &n);
-    }
-    add_token(json, " ", &n);
-    add_token(json, ".", &n);
-    add_token(json, "?", &n);
-    add_token(json, ":", &n);
-    add_token(json, ",", &n);
-    add_token(json, "\\n", &n);
-    for (size_t i = 0; i < sizeof joined / sizeof *joined; i++) add_token(json, joined[i], &n);
-    strcat(json, "},\"merges\":[[\"t\",\"h\"],[\"th\",\"e\"],[\"h\",\"e\"],[\"a\",\"n\"],[\"a\",\"t\"],[\"."
-                 "\",\" \"]]}}");
-    if (dstok_tokenizer_load_memory(json, strlen(json), NULL, 0, NULL, &tok, &err) != DSTOK_OK) {
-        fprintf(stderr, "%s\n", err.text);
-        exit(1);
-    }
-    return n;
-}
-
-static void put_floats(FILE *f, t_rng *rng, size_t n, double scale, double mean) {
-    for (size_t i = 0; i < n; i++) {
-        float x = (float)(mean + scale * ((double)t_below(rng, 2001) / 1000 - 1));
-
-        CHECK(fwrite(&x, sizeof x, 1, f) == 1);
-    }
-}
-
-static void make_model(int n_vocab) {
-    int32_t head[7] = {WIDTH, FFN, LAYERS, HEADS, KV_HEADS, n_vocab, CONTEXT};
-    size_t kv = WIDTH / HEADS * KV_HEADS;
-    dsx_model_options o = DSX_MODEL_OPTIONS_INIT;
-    t_rng rng = {7};
-    FILE *f;
-
-    if (mkdtemp(folder) == NULL) exit(1);
-    snprintf(path, sizeof path, "%s/model.bin", folder);
-    f = fopen(path, "wb");
-    if (f == NULL) exit(1);
-    CHECK(fwrite(head, sizeof head, 1, f) == 1);
-    put_floats(f, &rng, (size_t)n_vocab * WIDTH, 1, 0);
-    put_floats(f, &rng, LAYERS * WIDTH, 0.2, 1);
-    put_floats(f, &rng, LAYERS * WIDTH * (WIDTH + kv + kv + WIDTH), 0.4, 0);
-    put_floats(f, &rng, LAYERS * WIDTH, 0.2, 1);
-    put_floats(f, &rng, (size_t)LAYERS * 3 * FFN * WIDTH, 0.4, 0);
-    put_floats(f, &rng, WIDTH, 0.2, 1);
-    put_floats(f, &rng, (size_t)CONTEXT * (WIDTH / HEADS), 1, 0); /* tables of positions, not used */
-    fclose(f);
-    o.n_threads = 1;
-    CHECK_EQ(dsx_model_open(path, &o, &model, NULL), DSTOK_OK);
-    (void)remove(path);
-    (void)remove(folder);
-}
-
-/* ---- prompts: sentences of two sources, some of them left out */
-
-static const char *const sentences[UNITS] = {
-    "The cat sat on the mat.",
-    " A dog ran.",
-    " A dog ran.",
-    "\nBig fish swam",
-    "  Red ants are at the hut and they had all of it, as we know from him who was in it.",
-    " Cold.",
-    " He had that hat"};
-static const size_t split = 4; /* sentences of the first source */
-
-typedef struct prompt_plan {
-    const char *question, *template_text, *answer; /* answer NULL: generated */
-    size_t begin, end;
-} prompt_plan;
-
-static const prompt_plan plans[] = {
-    {"Who sat there?", NULL, " an ant and the cat", 4, 19},
-    {"Who sat there?", NULL, NULL, 0, 0},
-    {NULL, "{sources}", "hey. He ran", 0, 0}, /* "t" and "he" are one token across the border */
-};
-
-/* Sentence by sentence, as someone would delete them. */
-static void write_source(size_t from, size_t to, const uint8_t *mask, char *out) {
-    bool any = false;
-
-    *out = '\0';
-    for (size_t i = from; i < to; i++) {
-        if (!mask[i]) continue;
-        strcat(out, sentences[i] + (any || i == from ? 0 : strspn(sentences[i], " \n")));
-        any = true;
-    }
-}
-
-static dsx_prompt *new_prompt(const prompt_plan *p, const uint8_t *mask, const char *answer,
-                              size_t n_answer) {
-    char text[2][512];
-    dsx_source sources[2] = {{NULL, text[0], 0}, {NULL, text[1], 0}};
-    dsx_prompt_options o = DSX_PROMPT_OPTIONS_INIT;
-    dsx_prompt *out = NULL;
-    dstok_error err = {0};
-
-    write_source(0, split, mask, text[0]);
-    write_source(split, UNITS, mask, text[1]);
-    for (int i = 0; i < 2; i++) sources[i].len = strlen(text[i]);
-    o.sources = sources;
-    o.n_sources = 2;
-    o.question = p->question;
-    o.template_text = p->template_text;
-    if (dsx_prompt_new(model, tok, &o, &out, &err) != DSTOK_OK) {
-        fprintf(stderr, "%s\n", err.text);
-        exit(1);
-    }
-    if (answer != NULL)
-        CHECK_EQ(dsx_prompt_answer(out, answer, n_answer, NULL), DSTOK_OK);
-    else
-        CHECK_EQ(dsx_prompt_generate(out, 9, NULL, NULL, NULL), DSTOK_OK);
-    return out;
-}
 
 /* The log-probability of bytes [begin, end) of the response, with a session of its own; ids of the response
  * are those of `like`, if it is given. */
@@ -201,21 +25,6 @@ static double read_alone(const dsx_prompt *p, const dsx_prompt *like, size_t beg
     dsx_session_free(s);
     free(lp);
     return sum;
-}
-
-static const uint8_t whole[UNITS] = {1, 1, 1, 1, 1, 1, 1};
-
-static void explaining(const dsx_prompt *p, const prompt_plan *plan, const dsx_explain_options *o,
-                       dsx__explaining *e) {
-    *e = (dsx__explaining){.options = o, .foil = -1};
-    e->out.begin = plan->begin;
-    e->out.end = plan->end > 0 ? plan->end : p->len - p->response;
-    e->out.from = p->n;
-    for (size_t i = 0; i < p->n; i++)
-        if (p->spans[i].end > p->response + e->out.begin && p->spans[i].begin < p->response + e->out.end) {
-            if (e->out.from == p->n) e->out.from = i;
-            e->out.to = i + 1;
-        }
 }
 
 static void same_as_alone(const prompt_plan *plan) {
@@ -378,21 +187,6 @@ static int stop_at_five(void *context, uint64_t done, uint64_t all) {
     return done == 5;
 }
 
-static const dsx_explanation *explain(dsx_prompt *p, int method, const char *foil, uint32_t masks,
-                                      uint32_t verify) {
-    dsx_explain_options o = DSX_EXPLAIN_OPTIONS_INIT;
-    const dsx_explanation *x = NULL;
-    dstok_error err = {0};
-
-    o.method = method;
-    o.masks = masks;
-    o.verify = verify;
-    o.foil = foil;
-    if (dsx_explain(p, &o, &x, &err) != DSTOK_OK) fprintf(stderr, "%s\n", err.text);
-    CHECK(x != NULL);
-    return x;
-}
-
 /* The sentences that rows gives a tenth of the best or more have what loo says, the others 0. */
 static void refined_of(dsx_prompt *p, const dsx_explanation *loo, const dsx_explanation *rows) {
     const dsx_explanation *x = explain(p, DSX_METHOD_REFINE, NULL, 0, 0);
@@ -538,145 +332,6 @@ static void trust_by_hand(void) {
     dsx_prompt_free(p);
 }
 
-/* ---- weights of heads */
-
-enum { ALL_HEADS = LAYERS * HEADS };
-
-static dsx_at2 *learn(dsx_prompt *p, dsx_prompt *other) {
-    dsx_explain_options o = DSX_EXPLAIN_OPTIONS_INIT;
-    dsx_at2 *a = NULL;
-
-    CHECK_EQ(dsx_at2_new(model, &a, NULL), DSTOK_OK);
-    o.masks = 50;
-    CHECK_EQ(dsx_at2_add(a, p, &o, NULL), DSTOK_OK);
-    if (other != NULL) CHECK_EQ(dsx_at2_add(a, other, &o, NULL), DSTOK_OK);
-    return a;
-}
-
-/* Pearson's correlation of kept scores of `at2` with the log-odds, over the same removals. */
-static double correlation_of(dsx_prompt *p, const float *weights) {
-    dsx_explain_options o = DSX_EXPLAIN_OPTIONS_INIT;
-    const dsx_explanation *x = NULL;
-    dsx__explaining e;
-    dsx__texts t;
-    dsx_row rows[UNITS];
-    size_t index[50], n;
-    double mean[2] = {0, 0}, ab = 0, aa = 0, bb = 0, kept[50] = {0};
-    prompt_plan all = {.end = 0};
-
-    o.method = DSX_METHOD_AT2;
-    o.head_weights = weights;
-    CHECK_EQ(dsx_explain(p, &o, &x, NULL), DSTOK_OK);
-    CHECK_EQ(dsx_explain_rows(p, x, DSTOK_TRACE_SENTENCE, rows, UNITS, &n, NULL), DSTOK_OK);
-    explaining(p, &all, &o, &e);
-    CHECK_EQ(dsx__texts_new(p, &e, &t, NULL), DSTOK_OK);
-    CHECK(dsx__texts_add_random(&t, 50, 0, 1, index));
-    CHECK_EQ(dsx__texts_read(&t, NULL), DSTOK_OK);
-    for (size_t i = 0; i < 50; i++) {
-        for (size_t u = 0; u < UNITS; u++) kept[i] += t.masks[index[i] * UNITS + u] ? rows[u].score : 0;
-        mean[0] += kept[i] / 50;
-        mean[1] += t.values[index[i]] / 50;
-    }
-    for (size_t i = 0; i < 50; i++) {
-        double a = kept[i] - mean[0], b = t.values[index[i]] - mean[1];
-
-        ab += a * b;
-        aa += a * a;
-        bb += b * b;
-    }
-    dsx__texts_free(&t);
-    dsx_explanation_free(x);
-    return ab / sqrt(aa * bb);
-}
-
-static void heads_are_learned(void) {
-    dsx_prompt *p = new_prompt(&plans[0], whole, plans[0].answer, strlen(plans[0].answer)),
-               *other = new_prompt(&plans[1], whole, " the ant", 8);
-    dsx_at2 *a = learn(p, other), *none = NULL;
-    float weights[ALL_HEADS], same[ALL_HEADS];
-    double found, sum = 0;
-
-    CHECK_EQ(dsx_at2_fit(a, weights, &found, NULL), DSTOK_OK);
-    for (size_t h = 0; h < ALL_HEADS; h++) {
-        CHECK(weights[h] >= 0);
-        sum += (double)weights[h];
-        same[h] = 1.0F / ALL_HEADS;
-    }
-    CHECK(fabs(sum - 1) < 1e-6);
-    CHECK(fabs((correlation_of(p, weights) + correlation_of(other, weights)) / 2 - found) < 1e-5);
-    CHECK((correlation_of(p, same) + correlation_of(other, same)) / 2 < found - 0.01);
-    dsx_at2_free(a);
-    CHECK_EQ(dsx_at2_new(model, &none, NULL), DSTOK_OK);
-    CHECK_EQ(dsx_at2_fit(none, weights, NULL, NULL), DSTOK_E_STATE);
-    dsx_at2_free(none);
-    dsx_prompt_free(p);
-    dsx_prompt_free(other);
-}
-
-static dstok_status read_text(const char *text, float *weights, dstok_error *err) {
-    FILE *f = fopen("removals_heads.json", "w");
-
-    CHECK(f != NULL && fputs(text, f) >= 0 && fclose(f) == 0);
-    return dsx_at2_read("removals_heads.json", 1, 2, weights, err);
-}
-
-static void head_files(void) {
-    static const char *const bad[] = {
-        "",
-        "{",
-        "[]",
-        "{\"schema\":\"dsexplain/1\",\"model\":\"\",\"layers\":[[1,2]]}",
-        "{\"schema\":\"dsexplain/at2/1\",\"layers\":[[1,2]]}",
-        "{\"schema\":\"dsexplain/at2/1\",\"model\":\"\",\"layers\":[[1,2]],\"more\":1}",
-        "{\"schema\":\"dsexplain/at2/1\",\"model\":\"\",\"layers\":[[1,2],[1,2]]}",
-        "{\"schema\":\"dsexplain/at2/1\",\"model\":\"\",\"layers\":[[1]]}",
-        "{\"schema\":\"dsexplain/at2/1\",\"model\":\"\",\"layers\":[[1,null]]}",
-        "{\"schema\":\"dsexplain/at2/1\",\"model\":\"\",\"layers\":[[1,1e300]]}",
-        "{\"schema\":\"dsexplain/at2/1\",\"model\":\"\",\"layers\":[1]}",
-    };
-    static const float some[2] = {0.1F, 1e-7F};
-    float weights[2] = {0, 0};
-    dstok_error err = {0};
-
-    CHECK_EQ(dsx_at2_write("removals_heads.json", "a \"model\"", some, 1, 2, NULL), DSTOK_OK);
-    CHECK_EQ(dsx_at2_read("removals_heads.json", 1, 2, weights, NULL), DSTOK_OK);
-    CHECK_MEM(weights, some, sizeof some);
-    CHECK_EQ(dsx_at2_read("removals_heads.json", 2, 2, weights, &err), DSTOK_E_FORMAT);
-    CHECK_STR(err.text, "removals_heads.json: is for a model of 1 layers, not 2");
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        CHECK_EQ(read_text(bad[i], weights, &err), DSTOK_E_FORMAT);
-        CHECK(strncmp(err.text, "removals_heads.json: ", 21) == 0);
-    }
-    (void)remove("removals_heads.json");
-    CHECK_EQ(dsx_at2_read("removals_heads.json", 1, 2, weights, &err), DSTOK_E_IO);
-    CHECK_EQ(dsx_at2_write("no such folder/x", NULL, some, 1, 2, &err), DSTOK_E_IO);
-}
-
-/* Learning with the k-th allocation failing, until none does. */
-static void learning_without_memory(dsx_prompt *p) {
-    dsx_explain_options o = DSX_EXPLAIN_OPTIONS_INIT;
-    float weights[ALL_HEADS];
-    dstok_error err = {0};
-    dstok_status status;
-    size_t k = 0, before = live;
-
-    o.masks = 3;
-    do {
-        dsx_at2 *a = NULL;
-
-        calls = 0;
-        fail_at = ++k;
-        status = dsx_at2_new(model, &a, &err);
-        if (status == DSTOK_OK) status = dsx_at2_add(a, p, &o, &err);
-        if (status == DSTOK_OK) status = dsx_at2_fit(a, weights, NULL, &err);
-        CHECK(status == DSTOK_OK || status == DSTOK_E_NOMEM);
-        dsx_at2_free(a);
-        CHECK(live <= before);
-    } while (calls >= fail_at && k < 1000);
-    fail_at = 0;
-    CHECK(status == DSTOK_OK && k > 20 && k < 1000);
-}
-
 static void refining_without_memory(dsx_prompt *p) {
     dsx_explain_options o = DSX_EXPLAIN_OPTIONS_INIT;
     const dsx_explanation *x = NULL;
@@ -721,7 +376,6 @@ static void every_allocation(void) {
     fail_at = 0;
     CHECK(status == DSTOK_OK && k > 30 && k < 1000);
     dsx_explanation_free(want);
-    learning_without_memory(p);
     refining_without_memory(p);
     dsx_prompt_free(p);
 }
@@ -743,8 +397,6 @@ int main(void) {
     gaps_together();
     whole_explanations();
     trust_by_hand();
-    heads_are_learned();
-    head_files();
     every_allocation();
     dsx_model_free(model);
     dstok_tokenizer_free(tok);
