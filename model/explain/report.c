@@ -74,6 +74,13 @@ size_t dsx__character(const unsigned char *p, size_t n, bool *ok, uint32_t *code
     return len;
 }
 
+/* What is not seen, or turns the text around it: controls, direction and format characters. */
+bool dsx__is_hidden(uint32_t c) {
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || c == 0x61C || (c >= 0x200B && c <= 0x200C) ||
+           (c >= 0x200E && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) ||
+           c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB) || (c >= 0xE0000 && c <= 0xE007F);
+}
+
 /* ---- rows */
 
 dstok_status dsx__report_rows(const dsx__report *r, const dsx_explanation *x, int level, dsx_row **rows,
@@ -135,6 +142,18 @@ const char *dsx__quantity(const dsx_explanation *x) {
     if (x->foil != NULL) return "logit_difference";
     if (x->method == DSX_METHOD_LOO || x->method == DSX_METHOD_REFINE) return "logprob";
     return x->method == DSX_METHOD_ABLATE ? "answer_log_odds" : "token_log_odds";
+}
+
+const char *dsx__quantity_words(const dsx_explanation *x) {
+    static const char *const words[][2] = {{"token_log_odds", "log-odds of its tokens, summed"},
+                                           {"answer_log_odds", "log-odds of the whole answer"},
+                                           {"logprob", "log-probability"},
+                                           {"logit_difference", "logit of the answer less that of the foil"}};
+    const char *name = dsx__quantity(x);
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], name) == 0) return words[i][1];
+    return name;
 }
 
 /* ---- */

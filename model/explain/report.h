@@ -32,6 +32,8 @@ void dsx__put_base64(dsx__report *r, const void *bytes, size_t n);
 
 /* Length of the character at p, or of what cannot begin one with *ok false. n > 0. */
 size_t dsx__character(const unsigned char *p, size_t n, bool *ok, uint32_t *code);
+/* Neither seen nor harmless: control, direction and format characters. */
+bool dsx__is_hidden(uint32_t c);
 
 /* ---- rows */
 
@@ -50,6 +52,8 @@ const char *dsx__level_name(int level);
 /* What the value of an explanation is: "token_log_odds" (their sum), "answer_log_odds" (of the whole answer),
  * "logprob", "logit_difference", "attention". */
 const char *dsx__quantity(const dsx_explanation *x);
+/* The same for people. */
+const char *dsx__quantity_words(const dsx_explanation *x);
 
 /* ---- writers */
 

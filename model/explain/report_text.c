@@ -13,12 +13,6 @@
 
 enum { SHADES = 5, CONTEXT = 2 }; /* lines shown before and behind marked ones, of long sources */
 
-static bool is_hidden(uint32_t c) {
-    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || c == 0x61C || (c >= 0x200B && c <= 0x200C) ||
-           (c >= 0x200E && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) ||
-           c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB) || (c >= 0xE0000 && c <= 0xE007F);
-}
-
 /* Text on one line, at most so many characters (0: all): line ends and tabs become signs. */
 static void put_line(dsx__report *r, const char *text, size_t n, size_t most) {
     const unsigned char *p = (const unsigned char *)text;
@@ -37,7 +31,7 @@ static void put_line(dsx__report *r, const char *text, size_t n, size_t most) {
             dsx__put_text(r, c == '\n' ? "\xE2\x86\xB5" : "\xE2\x86\x92");
         else if (c == '\r' && i + 1 < n && p[i + 1] == '\n')
             continue;
-        else if (!ok || is_hidden(c))
+        else if (!ok || dsx__is_hidden(c))
             dsx__put_format(r, ok && c > 0xFF ? "<U+%04X>" : "<%02X>", (unsigned)(ok ? c : p[i]));
         else
             dsx__put(r, p + i, k);
@@ -188,18 +182,10 @@ static void put_table(dsx__report *r, const dsx_explanation *x, const dsx_row *r
 
 /* ---- what to make of it */
 
-static const char *const quantities[] = {"token_log_odds",   "log-odds of its tokens, summed",
-                                         "answer_log_odds",  "log-odds of the whole answer",
-                                         "logprob",          "log-probability",
-                                         "attention",        "attention",
-                                         "logit_difference", "logit of the answer less that of the foil"};
-
 static void put_values(dsx__report *r, const dsx_explanation *x) {
-    const char *what = dsx__quantity(x);
+    const char *what = dsx__quantity_words(x);
     const dsx_sums *s = &x->sums;
 
-    for (size_t i = 0; i < sizeof quantities / sizeof *quantities; i += 2)
-        if (strcmp(quantities[i], what) == 0) what = quantities[i + 1];
     dsx__put_format(r, "method %s; value %.4f (%s); log-probability %.4f\n", dsx__method_name(x->method),
                     x->value, what, x->logprob);
     dsx__put_format(r, "value = sources %+.4f, question and template %+.4f, answer before %+.4f", s->sources,
