@@ -330,10 +330,6 @@ static dstok_status check(const dsx_model *m, const dsx__aim *aim, dstok_error *
     if (aim->from < 1 || aim->to <= aim->from || aim->first >= aim->from ||
         aim->foil >= (int64_t)m->config.n_vocab)
         return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "what is to be explained is out of its domain");
-    if (m->config.mla.expand)
-        return dsx__fail(
-            err, DSTOK_E_UNSUPPORTED, DSTOK_NO_OFFSET,
-            "explanations need the latents of DeepSeek's attention, not keys and values of all heads");
     for (size_t i = 0; i < aim->to; i++)
         if (aim->ids[i] >= m->config.n_vocab)
             return dsx__fail(err, DSTOK_E_BAD_ID, i, "an id is not below the size of the model's vocabulary");
@@ -351,6 +347,7 @@ dstok_status dsx__attribute(const dsx_model *model, const dsx__aim *aim, float *
     if (status != DSTOK_OK) return status;
     out->n = j.n = aim->foil >= 0 ? aim->from : aim->to - 1;
     o.max_tokens = j.n;
+    o.chunk = aim->chunk;
     status = dsx_session_new(model, &o, &j.session, err);
     if (status == DSTOK_OK && !room(&j)) status = dsx__no_memory(err);
     if (status == DSTOK_OK) {
@@ -376,13 +373,14 @@ uint64_t dsx__attribute_bytes(const dsx_model *m, const dsx__aim *aim) {
     job j = {.m = m, .aim = aim, .n = aim->to - 1};
     uint64_t pages = (j.n + DSX__PAGE - 1) / DSX__PAGE, sum = 0;
     uint32_t layers = m->config.n_layers, per = choose_layers(&j);
+    size_t chunk = aim->chunk > 0 ? aim->chunk : 512;
 
     if (!aim->only_attention) sum += (2ull * per + 1) * row_bytes(&j);
     if (per < layers) sum += (layers / per + 1ull) * row_bytes(&j);
     if (m->config.mla.kv_rank == 0) sum += gram_reals(m) * m->ops->real_bytes;
     sum += pages * dsx__kv_page_reals(&m->kv) * m->ops->real_bytes;
-    sum += dsx__work_bytes(&m->config, m->ops->real_bytes, 512);
-    sum += dsx__backward_bytes(m, 512, aim->first, j.n - aim->first, !aim->only_attention, true);
+    sum += dsx__work_bytes(&m->config, m->ops->real_bytes, chunk);
+    sum += dsx__backward_bytes(m, chunk, aim->first, j.n - aim->first, !aim->only_attention, true);
     return sum + (uint64_t)HEAD_ROWS * m->config.n_vocab * (m->ops->real_bytes + sizeof(double)) +
            (uint64_t)j.n * 2 * sizeof(double);
 }

@@ -28,6 +28,7 @@ typedef struct dsx__aim {
     size_t first;          /* below from */
     bool only_attention;   /* no way back: scores are mean attention weights of the rows before the tokens */
     uint64_t keep_bytes;   /* of rows kept on the way, beyond which they are computed again; 0: 1 GB */
+    size_t chunk;          /* rows that pass at once; 0: 512. The same bits whatever it is */
 } dsx__aim;
 
 typedef struct dsx__attribution {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Every allocation of opening, planning and running a model fails once: E_NOMEM, nothing is left behind, and
- * what was asked for again gives the same bits as without the failure. */
+/* Every allocation of opening, planning, running and explaining a model fails once: E_NOMEM, nothing is left
+ * behind, and what was asked for again gives the same bits as without the failure. */
 #include "checkpoint.h"
+#include "explain/attribute.h"
 
 #include <dsx/dsx.h>
 
@@ -59,7 +60,7 @@ void __wrap_free(void *p) {
 
 #define CHAT "{{ '<|im_start|>' }}"
 
-enum { N = 200, FIRST = 64, AGAIN = 70, VOCAB = 5 };
+enum { N = 200, FIRST = 64, AGAIN = 70, ANSWER = 75, VOCAB = 5 };
 
 static char folder[] = "model_oom_XXXXXX";
 
@@ -178,7 +179,7 @@ typedef struct run {
 } run;
 
 typedef struct outcome {
-    double scores[N], shown[N], logits[VOCAB], next, forked[VOCAB];
+    double scores[N], shown[N], logits[VOCAB], next, forked[VOCAB], shares[ANSWER], bias;
     uint64_t planned;
     double cost;
     float limit;
@@ -285,6 +286,20 @@ static void calibrate(const run *r, const dsx_model *m, outcome *o) {
     dsx_policy_free(p);
 }
 
+/* Keys and values stay with the model, so what is live may have grown. */
+static void attribute(const run *r, const dsx_model *m, outcome *o) {
+    dsx__aim aim = {.ids = r->ids, .from = AGAIN, .to = ANSWER, .foil = -1, .first = FIRST, .keep_bytes = 1};
+    dsx__attribution a;
+    float heads[4 * ANSWER];
+    dstok_error err = {0};
+
+    while (failed(dsx__attribute(m, &aim, heads, NULL, NULL, &a, &err), &err, SIZE_MAX))
+        CHECK(a.scores == NULL);
+    memcpy(o->shares, a.scores, a.n * sizeof *a.scores);
+    o->bias = a.bias;
+    dsx__attribution_free(&a);
+}
+
 static void go(const run *r, outcome *o) {
     dsx_model *m = open_model(r);
     dsx_session *s = new_session(r, m), *other = NULL, *again = new_session(r, m);
@@ -292,6 +307,7 @@ static void go(const run *r, outcome *o) {
     size_t before;
 
     plan(r, o);
+    attribute(r, m, o);
     read_on(r, s, SCORE, FIRST, o);
     before = live;
     while (failed(dsx_session_fork(s, &other, &err), &err, before)) CHECK(other == NULL);
