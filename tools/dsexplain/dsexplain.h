@@ -18,11 +18,12 @@ enum {
     EX_SCAN = 64,
     EX_RUN = 128,
     EX_FIT = 256,
+    EX_DIFF = 512,
     EX_ASKS = EX_RUN | EX_FIT,                               /* verbs that ask a model about texts */
     EX_READS = EX_GENERATE | EX_PPL | EX_LOGPROBS | EX_SCAN, /* verbs that let the model read a text */
     EX_OPENS = EX_READS | EX_INFO | EX_ASKS,                 /* verbs that open the model */
     EX_MODELS = EX_OPENS | EX_PLAN,                          /* verbs about a model in memory */
-    EX_ALL = EX_MODELS | EX_CONVERT
+    EX_ALL = EX_MODELS | EX_CONVERT | EX_DIFF
 };
 
 enum { EX_CHAT_AUTO, EX_CHAT_OFF };
@@ -35,7 +36,7 @@ struct ex_config {
     const char *verb;
     unsigned verb_bit;
     struct cli_args args;
-    const char *inputs[2]; /* MODEL, and the FILE of ppl */
+    const char *inputs[2]; /* MODEL, and the FILE of ppl; the reports of diff */
     size_t n_inputs;       /* may be more than there is room for */
     int is_quiet, help, json, progress;
     /* the model */
@@ -101,6 +102,7 @@ int ex_plan(const struct ex_config *c);
 int ex_convert(const struct ex_config *c);
 int ex_scan(const struct ex_config *c);
 int ex_run(const struct ex_config *c);
+int ex_diff(const struct ex_config *c);
 int ex_fit(const struct ex_config *c);
 
 /* ---- model.c: a model, its vocabulary and a session, as the options ask for them. */

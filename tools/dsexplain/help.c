@@ -15,6 +15,7 @@ static const char general[] =
     "  plan      memory and time for long texts, before any is taken\n"
     "  convert   tensors under the names of another family\n"
     "  scan      which maps of a model bear rounding\n"
+    "  diff      what is different between two reports of run\n"
     "  fit-at2   weights of heads for run --method at2\n"
     "\n"
     "  dsexplain help VERB    options and examples of a verb\n"
@@ -150,6 +151,21 @@ static const char run_examples[] =
     "  dsexplain run smollm2 -f log.txt -q 'What failed?' --dry-run\n"
     "  dsexplain run smollm2 --items questions.jsonl -o reports.jsonl\n";
 
+static const char diff_text[] =
+    "usage: dsexplain diff A.json B.json [options]\n"
+    "\n"
+    "Compares two reports of dsexplain run --format json about the same sources: of other methods,\n"
+    "models, questions or answers. It says first whether the answers differ, then for each target\n"
+    "how far the scores of spans agree (correlation of scores and of ranks), where their sums\n"
+    "differ, and which spans changed most: by score, or by rank where the scores are of different\n"
+    "kinds (nats and attention). Sources are told by their sha256; reports of others are refused.\n";
+
+static const char diff_examples[] =
+    "  dsexplain run smollm2 -f a.txt -q 'Who pays?' --format json -o rows.json\n"
+    "  dsexplain run smollm2 -f a.txt -q 'Who pays?' --method loo --format json -o loo.json\n"
+    "  dsexplain diff rows.json loo.json\n"
+    "  dsexplain diff --json --top 3 rows.json loo.json\n";
+
 static const char fit_text[] =
     "usage: dsexplain fit-at2 MODEL --items FILE -o FILE [options]\n"
     "\n"
@@ -169,7 +185,7 @@ void ex_help(struct cli_buf *out, unsigned verb_bit) {
         {EX_PPL, ppl_text, ppl_examples},    {EX_LOGPROBS, logprobs_text, logprobs_examples},
         {EX_PLAN, plan_text, plan_examples}, {EX_CONVERT, convert_text, convert_examples},
         {EX_SCAN, scan_text, scan_examples}, {EX_RUN, run_text, run_examples},
-        {EX_FIT, fit_text, fit_examples},
+        {EX_FIT, fit_text, fit_examples},    {EX_DIFF, diff_text, diff_examples},
     };
 
     if (verb_bit == 0) cli_buf_text(out, general);

@@ -234,6 +234,8 @@ static const struct cli_option options[] = {
     {"chat", 0, EX_GENERATE | EX_ASKS, CHOICE, AT(chat), "auto|off",
      "put the prompt into the model's chat template, if it has one, or not (default auto)", NULL},
     {"top", 0, EX_LOGPROBS, NUMBER, AT(top), "K", "also the K likeliest tokens of each position", NULL},
+    {"top", 0, EX_DIFF, NUMBER, AT(top), "K",
+     "list the K spans that changed most (default 10; with --json all)", NULL},
     {"context", 0, EX_READS | EX_PLAN | EX_ASKS, CALL, 0, "N",
      "longest text in tokens; knows 8K, 128K (default: what the model was made for)", set_context},
     {"gpu", 0, EX_PLAN, TEXT, AT(gpu), "NAME", "also what a GPU would take: its name, or all", NULL},
@@ -368,8 +370,12 @@ static int check_fit(const struct ex_config *c) {
 
 /* What no single option can tell. */
 static int check(const struct ex_config *c) {
-    size_t most = c->verb_bit == EX_PPL ? 2 : 1;
+    size_t most = c->verb_bit == EX_PPL || c->verb_bit == EX_DIFF ? 2 : 1;
 
+    if (c->verb_bit == EX_DIFF && c->n_inputs < 2)
+        return cli_usage(c->verb, "which reports? Name two files of dsexplain run --format json");
+    if (c->verb_bit == EX_DIFF && strcmp(c->inputs[0], "-") == 0 && strcmp(c->inputs[1], "-") == 0)
+        return cli_usage(c->verb, "standard input can be one of the reports, not both");
     if (c->n_inputs == 0) return cli_usage(c->verb, "which model? Name a file, a folder or a model");
     if (c->n_inputs > most)
         return cli_usage(c->verb, "%zu inputs, %s takes %zu%s", c->n_inputs, c->verb, most,
