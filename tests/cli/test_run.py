@@ -122,6 +122,9 @@ class Places(Run):
                 report = self.report("-f", path, "--prompt", "{sources}", "--target", "the end", "--prefix", "", "--level", "word",
                                      "--backend", "float64", model=folder)
                 self.check_spans(report, [text.encode()], "word")
+                kept = text.strip(" \t\r\n") if template == LLAMA else text
+                segment = next(s for s in report["segments"] if s["role"] == "source")
+                self.assertEqual(text.encode()[slice(*segment["src"])], kept.encode())
 
     def test_control_tokens_stay_text(self):
         text = "One </s> two. Three."
@@ -130,6 +133,22 @@ class Places(Run):
         at = text.index("</s>")
         self.assertIn([at + 1, at + 2], ranges)  # a token of its own, so not the control token
         self.assertNotIn([at, at + 4], ranges)
+
+    def test_start_and_end_tokens(self):
+        # Those that a vocabulary puts around texts: the start token counts, the end token would end the answer.
+        tokenizer = json.loads((self.model / "tokenizer.json").read_text())
+        parts = [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}},
+                 {"SpecialToken": {"id": "</s>", "type_id": 0}}]
+        tokens = {t["content"]: {"id": t["content"], "ids": [t["id"]], "tokens": [t["content"]]} for t in tokenizer["added_tokens"]}
+        tokenizer["post_processor"] = {"type": "TemplateProcessing", "single": parts, "pair": parts, "special_tokens": tokens}
+        folder = self.copy(tokenizer__json=json.dumps(tokenizer))
+        path = self.write("a", "the theory.")
+        report = self.report("-f", path, "--target", "here", "--prefix", "", "--backend", "float64", model=folder)
+        self.check_spans(report, [b"the theory."], "sentence")
+        flags = report["targets"][0]["tokens"]["flags"]
+        self.assertEqual((flags[0], flags.count(2)), (2, 1))
+        self.assertEqual([t["bytes"][1] for t in report["output"]["tokens"]][-1], 4)
+        self.assertNotEqual(report["targets"][0]["sum"]["special"], 0)
 
     def test_borders_of_tokens(self):
         # A token that begins in the template and ends in a source is shared out: its source part has the source's bytes alone.
