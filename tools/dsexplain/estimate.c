@@ -43,11 +43,11 @@ static int probe(const struct ex_run *r, const dsx_prompt_view *v, struct estima
 }
 
 /* Passes over the text, in whole ones, that a method takes. */
-static double passes(const struct ex_config *c, const dsx_model_info *m, const struct estimate *e) {
+static double passes(const struct ex_config *c, const struct estimate *e) {
     double n = (double)e->n, rows = n > 0 ? (n - (double)e->n_sources) / n : 0, sum = 1;
 
-    (void)m;
     if (c->method == DSX_METHOD_ROWS) sum = 1 + 2 * rows;
+    if (c->method == DSX_METHOD_REFINE) sum = 3 + 2 * rows; /* two passes more, as a rule */
     if (c->method == DSX_METHOD_FLOW) sum = 2.5;
     if (c->method == DSX_METHOD_ABLATE) sum = 1 + 0.6 * (double)(c->masks > 0 ? c->masks : 32);
     if (c->method == DSX_METHOD_REFINE) sum = 3.5 + 2 * rows;
@@ -77,7 +77,7 @@ static void add_times(const struct ex_run *r, struct estimate *e) {
     double rate = e->probe / work(m, 0, (double)e->n_probe), all = (double)(e->n + e->n_answer),
            targets = c->next > 0 ? (double)c->next : 1;
 
-    e->seconds = rate * work(m, 0, all) * passes(c, m, e) * targets;
+    e->seconds = rate * work(m, 0, all) * passes(c, e) * targets;
     /* A token alone takes as long as about eight that pass together. */
     if (c->target == NULL || c->prefix == NULL)
         e->seconds += rate * (work(m, 0, (double)e->n) + 8 * work(m, (double)e->n, all));
