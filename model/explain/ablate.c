@@ -53,6 +53,18 @@ static bool keep_units(const dsx__texts *t) {
     return e->units != NULL;
 }
 
+/* What sentences are worth one by one says nothing where several say the same. */
+static bool warn_of_small(dsx__explaining *e, const double *w, size_t n) {
+    double best = 0;
+
+    for (size_t i = 0; i < n; i++) best = fmax(best, w[i]);
+    return n == 0 || best >= 0.1 ||
+           dsx__explain_warn(
+               e, "NONE_NEEDED",
+               "without any one sentence the answer is as likely: several may say the same, or the "
+               "model knows it");
+}
+
 static bool add_masks(dsx__texts *t, size_t *index, uint32_t n) {
     uint8_t *mask = malloc(t->n_units + 1);
     bool ok = mask != NULL;
@@ -100,7 +112,7 @@ static bool keep_worth(const dsx__texts *t, double *w) {
         e->worth[i] = t->logprobs[0] - t->logprobs[i + 1];
         w[i] = by_logprob ? e->worth[i] : t->values[0] - t->values[i + 1];
     }
-    return e->worth != NULL;
+    return e->worth != NULL && warn_of_small(e, w, t->n_units);
 }
 
 static dstok_status score(dsx__texts *t, size_t *index, double *w, dstok_error *err) {
@@ -205,7 +217,7 @@ static dstok_status refine(dsx__texts *t, found *list, double *scores, double *w
     scale(t, list, n, w, scores);
     e->out.value = e->foil < 0 ? t->logprobs[0] : t->values[0];
     e->out.sums.bias = 0;
-    return DSTOK_OK;
+    return warn_of_small(e, w, t->n_units) ? DSTOK_OK : dsx__no_memory(err);
 }
 
 dstok_status dsx__refine(dsx_prompt *p, dsx__explaining *e, dstok_error *err) {

@@ -263,6 +263,31 @@ static void whole_explanations(void) {
     dsx_prompt_free(p);
 }
 
+/* Each character of the answer: a warning where no sentence has a tenth of a nat, and only there. */
+static void warnings_of_small(void) {
+    dsx_prompt *p = new_prompt(&plans[0], whole, plans[0].answer, strlen(plans[0].answer));
+    dsx_explain_options o = DSX_EXPLAIN_OPTIONS_INIT;
+    const dsx_explanation *x = NULL;
+    size_t n_warned = 0, n_large = 0;
+
+    o.method = DSX_METHOD_LOO;
+    for (o.begin = 0; o.begin < strlen(plans[0].answer); o.begin++) {
+        double best = 0;
+        bool warned = false;
+
+        o.end = o.begin + 1;
+        CHECK_EQ(dsx_explain(p, &o, &x, NULL), DSTOK_OK);
+        for (size_t i = 0; i < UNITS; i++) best = fmax(best, x->worth[i]);
+        for (size_t i = 0; i < x->n_warnings; i++) warned |= strcmp(x->warnings[i].code, "NONE_NEEDED") == 0;
+        CHECK(warned == (best < 0.1));
+        n_warned += warned;
+        n_large += best >= 0.1;
+        dsx_explanation_free(x);
+    }
+    CHECK(n_warned > 0 && n_large > 0);
+    dsx_prompt_free(p);
+}
+
 /* ---- trust, from a table of all removals */
 
 /* The mask of the n best sentences, by their ranks; as a number, bit i for sentence i. */
@@ -396,6 +421,7 @@ int main(void) {
     gap_by_hand();
     gaps_together();
     whole_explanations();
+    warnings_of_small();
     trust_by_hand();
     every_allocation();
     dsx_model_free(model);
