@@ -99,11 +99,11 @@ class Readme(CliTest):
         for program, page, least in (("dstok", "cli.md", 7), ("dsexplain", "dsexplain.md", 5)):
             if program == "dsexplain" and not self.has_models:
                 continue
-            verbs = re.findall(r"(?m)^  ([a-z]+)  ", self.shell(f"{program} --help").split("examples:")[0])
+            verbs = re.findall(r"(?m)^  ([a-z0-9-]+)  ", self.shell(f"{program} --help").split("examples:")[0])
             self.assertGreaterEqual(len(verbs), least)
-            table = re.findall(r"(?m)^\| `([a-z]+)` \|", (ROOT / "docs" / page).read_text())
+            table = re.findall(r"(?m)^\| `([a-z0-9-]+)` \|", (ROOT / "docs" / page).read_text())
             self.assertEqual([v for v in table if v in verbs], verbs)
-            self.assertEqual(re.findall(rf"(?m)^\| `{program} ([a-z]+)` \|", README.read_text()), verbs)
+            self.assertEqual(re.findall(rf"(?m)^\| `{program} ([a-z0-9-]+)` \|", README.read_text()), verbs)
 
     def test_sample_is_short_and_clean(self):
         sample = next(body for _, kind, body in blocks() if kind == "c")

@@ -100,7 +100,7 @@ def warnings(page):
 
 def check_page(page):
     general = run(DSTOK, "--help")
-    verbs = re.findall(r"^  ([a-z-]+) {2,}\S", general.split("examples:")[0].split(f"  {NAME} ")[0], re.M)
+    verbs = re.findall(r"^  ([a-z0-9-]+) {2,}\S", general.split("examples:")[0].split(f"  {NAME} ")[0], re.M)
     check(len(verbs) >= 5, f"only {len(verbs)} verbs in the general help")
     roff, whole, n = page.read_text(encoding="utf-8"), rendered(page), 0
     for verb, text in [("", general), *((verb, run(DSTOK, verb, "--help")) for verb in verbs)]:

@@ -41,7 +41,7 @@ def paragraphs(text):
 def verbs_of(text):
     """(verb, what it does) in the general help: the first block that is indented lines of two columns."""
     for block in paragraphs(text):
-        rows = [re.fullmatch(r"  ([a-z][a-z-]*) {2,}(\S.*)", line) for line in block]
+        rows = [re.fullmatch(r"  ([a-z][a-z0-9-]*) {2,}(\S.*)", line) for line in block]
         if all(rows):
             return [row.groups() for row in rows]
     raise HelpError("the general help lists no verbs")
