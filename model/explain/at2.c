@@ -253,6 +253,7 @@ dstok_status dsx_at2_write(const char *path, const char *name, const float *weig
                            uint32_t n_heads, dstok_error *err) {
     FILE *f;
     json_t *title;
+    char number[32];
     bool ok;
 
     if (path == NULL || weights == NULL || n_layers == 0 || n_heads == 0)
@@ -261,14 +262,17 @@ dstok_status dsx_at2_write(const char *path, const char *name, const float *weig
     title = json_string(name != NULL ? name : "");
     if (title == NULL) return dsx__fail(err, DSTOK_E_INVAL, DSTOK_NO_OFFSET, "the model's name is not UTF-8");
     f = fopen(path, "w");
-    ok = f != NULL && fprintf(f, "{\"schema\": \"%s\", \"model\": ", schema) > 0 &&
-         json_dumpf(title, f, JSON_ENCODE_ANY) == 0 && fputs(", \"layers\": [", f) >= 0;
-    for (size_t i = 0; ok && i < (size_t)n_layers * n_heads; i++)
-        ok = fprintf(f, "%s%.9g%s",
-                     i % n_heads > 0 ? ", "
-                     : i > 0         ? ",\n["
-                                     : "\n[",
-                     (double)weights[i], i % n_heads == n_heads - 1 ? "]" : "") > 0;
+    ok = f != NULL && fputs("{\"schema\": \"", f) >= 0 && fputs(schema, f) >= 0 &&
+         fputs("\", \"model\": ", f) >= 0 && json_dumpf(title, f, JSON_ENCODE_ANY) == 0 &&
+         fputs(", \"layers\": [", f) >= 0;
+    for (size_t i = 0; ok && i < (size_t)n_layers * n_heads; i++) {
+        (void)snprintf(number, sizeof number, "%.9g", (double)weights[i]);
+        ok = fputs(i % n_heads > 0 ? ", "
+                   : i > 0         ? ",\n["
+                                   : "\n[",
+                   f) >= 0 &&
+             fputs(number, f) >= 0 && fputs(i % n_heads == n_heads - 1 ? "]" : "", f) >= 0;
+    }
     ok = ok && fputs("\n]}\n", f) >= 0;
     if (f != NULL) ok = fclose(f) == 0 && ok;
     json_decref(title);
