@@ -87,7 +87,7 @@ def usage(name, lines):
     """The usage block: every line begins with the program, or goes on with the line before."""
     first = re.sub(r"^usage: ", "", lines[0])
     rest = [line[len("usage: "):] if line.startswith("       ") else line for line in lines[1:]]
-    return [".nf", *(re.sub(rf"^{name}\b( [a-z]+\b)?", r"\\fB\g<0>\\fR", escape(line)) for line in (first, *rest)), ".fi"]
+    return [".nf", *(re.sub(rf"^{name}\b( [a-z][a-z0-9-]*\b)?", r"\\fB\g<0>\\fR", escape(line)) for line in (first, *rest)), ".fi"]
 
 
 def option(name, text):
