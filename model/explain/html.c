@@ -193,7 +193,7 @@ static void put_table(const dsx__html *h) {
         "</caption>\n<thead><tr><th scope=col class=r>rank<th scope=col>place<th scope=col class=r>score"
         "<th scope=col class=r>share%s<th scope=col>text<tbody>\n",
         h->x->routing != NULL ? "<th scope=col class=r>routing" : "");
-    for (size_t i = 0; i < n; i++) put_row(h, &h->of->best[i]);
+    for (size_t i = 0; i < n && !r->has_failed; i++) put_row(h, &h->of->best[i]);
     dsx__put_text(r, "</table></div>\n");
 }
 
@@ -294,7 +294,7 @@ static void put_name(dsx__report *r, const char *what, const char *text, const c
 static void put_foot(dsx__report *r) {
     dsx__put_text(r, "</main>\n<footer>\n<h2>How this was made</h2>\n<dl>\n");
     dsx__put_format(r, "<dt>program<dd>dsexplain %d.%d.%d (%s)\n", DSTOK_VERSION_MAJOR, DSTOK_VERSION_MINOR,
-                    DSTOK_VERSION_PATCH, r->model.backend);
+                    DSTOK_VERSION_PATCH, r->model.backend != NULL ? r->model.backend : "-");
     put_name(r, "model", r->o->model_path, r->o->model_sha256);
     put_name(r, "vocabulary", r->o->tokenizer_path, r->o->tokenizer_sha256);
     for (size_t i = 0; i < r->prompt->n_sources; i++) {
@@ -312,7 +312,7 @@ static void put_page(dsx__html *h) {
 
     put_head(r);
     put_contents(h, n);
-    for (size_t i = 0; i < n; i++) put_target(h, i);
+    for (size_t i = 0; i < n && !r->has_failed; i++) put_target(h, i);
     if (n < r->n_targets)
         dsx__put_format(
             r,
@@ -323,23 +323,27 @@ static void put_page(dsx__html *h) {
 
 /* ---- how much stands on it */
 
-static int count_only(void *context, const void *bytes, size_t n) {
-    (void)context;
+/* Nothing more is made of a page that is too long. */
+static int count_only(void *page, const void *bytes, size_t n) {
     (void)bytes;
     (void)n;
-    return 0;
+    return ((const dsx__report *)page)->n_bytes > MAX_PAGE;
 }
 
 static size_t length_of(dsx__html *h) {
     dsx__report *r = h->r;
     dsx_report_sink *sink = r->sink;
+    void *context = r->context;
     size_t n;
 
     r->sink = count_only;
+    r->context = r;
     put_page(h);
     n = r->n_bytes;
     r->n_bytes = r->n_buffer = 0;
+    r->has_failed = false;
     r->sink = sink;
+    r->context = context;
     return n;
 }
 

@@ -143,7 +143,7 @@ static void put_marked(writing *w, size_t to) {
     const dsx_row *row;
 
     dsx__put_format(r, "<span data-b=%zu:%zu>", w->at, to);
-    while (w->at < to) {
+    while (w->at < to && !r->has_failed) {
         row = next_row(w);
         if (row == NULL || row->core.begin >= to) {
             dsx__html_text(r, w->text, w->len, w->at, to);
@@ -215,7 +215,7 @@ static void put_windows(writing *w) {
     const dsx__html_rows *of = w->h->of;
     size_t window = w->h->limits.window, open = 0;
 
-    for (size_t i = 0; i < of->n; i++) {
+    for (size_t i = 0; i < of->n && !w->h->r->has_failed; i++) {
         const dsx_row *row = &of->rows[i];
         size_t begin = (size_t)row->core.begin, end = (size_t)row->core.end;
 
