@@ -65,7 +65,8 @@ class Use(Dsexplain):
     def test_help_and_version(self):
         self.assertRegex(self.raw("--version").stdout.decode(), r"^dsexplain \d+\.\d+\.\d+\n$")
         general = self.raw("--help").stdout.decode()
-        for verb in ("run", "diff", "fit-at2", "info", "generate", "ppl", "logprobs", "plan", "convert", "scan"):
+        for verb in ("run", "diff", "fit-at2", "selftest",
+                     "info", "generate", "ppl", "logprobs", "plan", "convert", "scan"):
             self.assertIn(f"\n  {verb} ", general)
             text = self.raw("help", verb).stdout.decode()
             self.assertTrue(text.startswith(f"usage: dsexplain {verb} "), text)

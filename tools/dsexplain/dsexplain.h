@@ -19,11 +19,12 @@ enum {
     EX_RUN = 128,
     EX_FIT = 256,
     EX_DIFF = 512,
+    EX_SELFTEST = 1024,
     EX_ASKS = EX_RUN | EX_FIT,                               /* verbs that ask a model about texts */
     EX_READS = EX_GENERATE | EX_PPL | EX_LOGPROBS | EX_SCAN, /* verbs that let the model read a text */
     EX_OPENS = EX_READS | EX_INFO | EX_ASKS,                 /* verbs that open the model */
     EX_MODELS = EX_OPENS | EX_PLAN,                          /* verbs about a model in memory */
-    EX_ALL = EX_MODELS | EX_CONVERT | EX_DIFF
+    EX_ALL = EX_MODELS | EX_CONVERT | EX_DIFF | EX_SELFTEST
 };
 
 enum { EX_CHAT_AUTO, EX_CHAT_OFF };
@@ -79,6 +80,8 @@ struct ex_config {
     uint64_t masks, hops, verify;
     int format, level; /* DSX_REPORT_*, DSTOK_TRACE_* */
     double min_score;
+    /* selftest */
+    int is_long;
 };
 
 /* ---- options.c */
@@ -103,6 +106,7 @@ int ex_convert(const struct ex_config *c);
 int ex_scan(const struct ex_config *c);
 int ex_run(const struct ex_config *c);
 int ex_diff(const struct ex_config *c);
+int ex_selftest(const struct ex_config *c);
 int ex_fit(const struct ex_config *c);
 
 /* ---- model.c: a model, its vocabulary and a session, as the options ask for them. */

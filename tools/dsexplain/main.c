@@ -7,13 +7,14 @@
 const char cli_program_name[] = "dsexplain";
 
 static const struct cli_verb verbs[] = {
-    {"info", EX_INFO},   {"generate", EX_GENERATE}, {"ppl", EX_PPL},   {"logprobs", EX_LOGPROBS},
-    {"plan", EX_PLAN},   {"convert", EX_CONVERT},   {"scan", EX_SCAN}, {"run", EX_RUN},
-    {"fit-at2", EX_FIT}, {"diff", EX_DIFF},
+    {"info", EX_INFO},   {"generate", EX_GENERATE}, {"ppl", EX_PPL},           {"logprobs", EX_LOGPROBS},
+    {"plan", EX_PLAN},   {"convert", EX_CONVERT},   {"scan", EX_SCAN},         {"run", EX_RUN},
+    {"fit-at2", EX_FIT}, {"diff", EX_DIFF},         {"selftest", EX_SELFTEST},
 };
 
-static int (*const runs[])(const struct ex_config *c) = {
-    ex_info, ex_generate, ex_ppl, ex_logprobs, ex_plan, ex_convert, ex_scan, ex_run, ex_fit, ex_diff};
+static int (*const runs[])(const struct ex_config *c) = {ex_info, ex_generate, ex_ppl,     ex_logprobs,
+                                                         ex_plan, ex_convert,  ex_scan,    ex_run,
+                                                         ex_fit,  ex_diff,     ex_selftest};
 
 static int run(const struct cli_verb *verb, int argc, char **argv);
 

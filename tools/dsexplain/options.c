@@ -252,11 +252,11 @@ static const struct cli_option options[] = {
      "bytes that are not UTF-8: refuse, U+FFFD, or as they are (default error)", NULL},
     {"bos", 0, EX_READS, CHOICE, AT(bos), "auto|on|off",
      "the start token before a text (default auto: as the vocabulary says)", NULL},
-    {"backend", 0, EX_MODELS, CHOICE, AT(backend), "cpu|float64",
+    {"backend", 0, EX_MODELS | EX_SELFTEST, CHOICE, AT(backend), "cpu|float64",
      "float with SIMD, or double by plain loops: slow, for checking (default cpu)", NULL},
-    {"threads", 'j', EX_OPENS, NUMBER, AT(threads), "N",
+    {"threads", 'j', EX_OPENS | EX_SELFTEST, NUMBER, AT(threads), "N",
      "threads (default: all cores); the output is the same", NULL},
-    {"simd", 0, EX_OPENS, CHOICE, AT(simd), "best|scalar|avx2|avx512",
+    {"simd", 0, EX_OPENS | EX_SELFTEST, CHOICE, AT(simd), "best|scalar|avx2|avx512",
      "instructions to use at most (default best: what this machine has)", NULL},
     {"weights", 0, EX_MODELS & ~EX_SCAN, CHOICE, AT(weights), "file|f32|w8|w4|fp8",
      "weights in memory: as in the file, as float, or rounded to 8 or 4 bits (default file)", NULL},
@@ -275,6 +275,7 @@ static const struct cli_option options[] = {
     {"max-memory", 0, EX_MODELS, CALL, 0, "BYTES", "refuse to take more; knows K, M, G, T", set_max_memory},
     {"chunk", 0, EX_READS | EX_PLAN, NUMBER, AT(chunk), "N",
      "tokens that pass through the model together (default 512); the output is the same", NULL},
+    {"long", 0, EX_SELFTEST, FLAG, AT(is_long), NULL, "also a text of 128K tokens", NULL},
     {"json", 0, EX_ALL & ~EX_RUN, FLAG, AT(json), NULL, "one JSON object", NULL},
     {"quiet", 'q', EX_ALL & ~EX_RUN, FLAG, AT(is_quiet), NULL, "no notes on standard error", NULL},
     {"quiet", 0, EX_RUN, FLAG, AT(is_quiet), NULL, "no notes on standard error", NULL},
@@ -376,6 +377,8 @@ static int check(const struct ex_config *c) {
         return cli_usage(c->verb, "which reports? Name two files of dsexplain run --format json");
     if (c->verb_bit == EX_DIFF && strcmp(c->inputs[0], "-") == 0 && strcmp(c->inputs[1], "-") == 0)
         return cli_usage(c->verb, "standard input can be one of the reports, not both");
+    if (c->verb_bit == EX_SELFTEST)
+        return c->n_inputs == 0 ? 0 : cli_usage(c->verb, "selftest makes its own models, it takes none");
     if (c->n_inputs == 0) return cli_usage(c->verb, "which model? Name a file, a folder or a model");
     if (c->n_inputs > most)
         return cli_usage(c->verb, "%zu inputs, %s takes %zu%s", c->n_inputs, c->verb, most,
