@@ -106,22 +106,29 @@ static double off_weights(const struct test *t, const dsx_explanation *x, double
     return worst / whole;
 }
 
+/* What T4 must give. Each of 14 tokens has 1/14 of the row: 1.5 comes on top of 64 numbers of the mean square 1. The
+ * logits are 4 and 2 times that, and 0 for the 254 other tokens. */
+static double closed_form(void) {
+    double brought = 21 / sqrt(1 + 1e-5) / 14, x = brought / sqrt(1 + brought * brought / NET_WIDTH + 1e-5),
+           rest = exp(2 * x);
+
+    return 4 * x - rest / (rest + NET_TOKENS - 2) * 2 * x;
+}
+
 static void t4(struct test *t) {
     static const struct said said[] = {{DSX_METHOD_ROWS, 0.2856, 0.2858, 1, 0},
                                        {DSX_METHOD_FLOW, 0.2856, 0.2858, 1, 0},
                                        {DSX_METHOD_ATTENTION, 0.076, 0.078, -1, 0}};
 
     weighted(&t->net, 4);
+    t->net.head['1' * NET_WIDTH + NET_OUT] = 2;
     st_open(t);
     st_ask(t, six, "x", "0");
     CHECK_METHODS(t, "F", said);
     for (int method = DSX_METHOD_ROWS; method <= DSX_METHOD_FLOW && t->rc == 0; method++) {
         dsx_explain_options o = st_by(method);
         const dsx_explanation *x = st_explain(t, &o);
-        /* 14 tokens, of which each has 1/14 of the row; norms: 64 numbers of the mean square 1, and 1.5 on
-         * top */
-        double by_norm = 1 / sqrt(1 + 1e-5), brought = 21 * by_norm / 14,
-               want = 4 * brought / sqrt(1 + brought * brought / NET_WIDTH + 1e-5);
+        double want = closed_form();
 
         if (x == NULL) return;
         st_number(t, "value: off the closed form", fabs(x->value - want) / want, 0,
@@ -129,6 +136,21 @@ static void t4(struct test *t) {
         st_number(t, "scores: off the closed form", off_weights(t, x, want), 0, t->is_double ? 1e-7 : 1e-5);
         dsx_explanation_free(x);
     }
+}
+
+/* Routing is weights times lengths: nothing of the sink, 3 times the fact's weight. */
+static void check_routing(struct test *t) {
+    dsx_explain_options o = st_by(DSX_METHOD_ROWS);
+    const dsx_explanation *x = st_explain(t, &o);
+    double sum = 0, want = 3 / (1 + exp(2.44));
+
+    if (x == NULL) return;
+    for (size_t i = 0; i < x->n; i++)
+        if (st_is_gold(t, i, "C", 0)) sum += x->routing[i];
+    st_number(t, "routing of the sink", x->routing[0], 0, 1e-12);
+    st_number(t, "routing of the fact, off", fabs(sum - want) / want, 0, 1e-3);
+    st_number(t, "attention of the sink, off", fabs(x->first_mass - 1 / (1 + exp(-2.44))), 0, 1e-3);
+    dsx_explanation_free(x);
 }
 
 static void t5(struct test *t) {
@@ -145,6 +167,7 @@ static void t5(struct test *t) {
     st_open(t);
     st_ask(t, six, "c", "2");
     CHECK_METHODS(t, "C", said);
+    check_routing(t);
 }
 
 static void t6(struct test *t) {
