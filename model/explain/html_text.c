@@ -213,7 +213,8 @@ static void put_rest(writing *w, size_t to) {
 /* Everything, open around the best rows, which is `open` so far. */
 static void put_windows(writing *w) {
     const dsx__html_rows *of = w->h->of;
-    size_t window = w->h->limits.window, open = 0;
+    size_t window = w->h->limits.window, open = 0,
+           least = w->len <= 6000 && window >= 4096 ? SIZE_MAX : window / 8;
 
     for (size_t i = 0; i < of->n && !w->h->r->has_failed; i++) {
         const dsx_row *row = &of->rows[i];
@@ -223,28 +224,28 @@ static void put_windows(writing *w) {
         if (end - begin > window) end = character_border(w->text, begin + window);
         begin = before(w, begin);
         end = behind(w, end);
-        if (begin > open && begin - open >= window / 2) {
+        if (begin > open && begin - open >= least) {
             if (open > w->at) put_marked(w, open);
             put_rest(w, begin);
         }
         if (end > open) open = end;
     }
     if (open == 0) open = behind(w, 0);
-    if (w->len - open < window / 2) open = w->len;
+    if (w->len - open < least) open = w->len;
     if (open > w->at) put_marked(w, open);
     if (open < w->len) put_rest(w, w->len);
 }
 
-/* Code, tables and logs stand in columns: more than one line in eight begins with a blank or has two in a row. */
+/* Code, tables and logs stand in columns: more than one line in eight begins with a blank, or has a tab or two blanks
+ * that do not end a sentence. */
 static bool is_in_columns(const char *text, size_t n) {
     size_t lines = 1, odd = 0;
 
     for (size_t i = 1; i < n; i++) {
-        bool blank = text[i] == ' ' || text[i] == '\t';
+        bool two = i > 1 && text[i] == ' ' && text[i - 1] == ' ' && strchr(" .!?:\"'", text[i - 2]) == NULL;
 
         lines += text[i] == '\n';
-        odd += blank && (text[i] == '\t' || text[i - 1] == '\n' ||
-                         (text[i - 1] == ' ' && (i < 2 || text[i - 2] != ' ')));
+        odd += text[i] == '\t' || two || (text[i] == ' ' && text[i - 1] == '\n');
     }
     return odd * 8 > lines;
 }
@@ -258,7 +259,7 @@ static void put_map(const dsx__html *h, size_t source, size_t len) {
         const dsx_row *row = &of->rows[i];
         int shade = dsx__html_shade(h, row->score);
 
-        if (row->source != source || shade == 0 || !dsx__html_is_best(h, row)) continue;
+        if (row->source != source || !dsx__html_is_best(h, row)) continue;
         dsx__put_format(h->r,
                         "<a tabindex=-1 href=#t%zur%zu class=%c%d style=\"left:%.2f%%;width:%.2f%%\"></a>",
                         h->target, row->rank, shade < 0 ? 'n' : 'p', abs(shade),
