@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attribute MODEL IDS: attribution of a model and a text of at least 88 ids, checked in itself: scores add
+/* attribute MODEL IDS: attribution of a model and a text of at least 72 ids, checked in itself: scores add
  * up to what they explain; they are what a decomposition forward gives (sources.h); and the same bits come
  * from any number of threads, chunk and room. */
 #include "explain/attribute.h"
@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LONG = 88, SHORT = 28 }; /* beyond a page, and beyond every window */
+enum { LONG = 72, SHORT = 28 }; /* beyond a page, and beyond every window */
 
 static uint32_t ids[LONG];
 static size_t n_ids;
@@ -107,11 +107,11 @@ static void test_forward(const char *path) {
     static const double weights[8] = {1, 0.25, 0, 2, -1, 1, 0.5, 3};
     dsx_model *m = open_model(path, dsx_backend_float64(), 1, 0);
 
-    for (size_t k = 0; k < 4; k++) {
-        dsx__aim aim = {.ids = ids, .from = 20, .to = SHORT, .foil = k % 2 ? 5 : -1};
+    for (size_t k = 0; k < 3; k++) {
+        dsx__aim aim = {.ids = ids, .from = 20, .to = SHORT, .foil = k == 2 ? 5 : -1};
 
-        aim.first = k < 2 ? 0 : 13;
-        aim.weights = k == 2 ? weights : NULL;
+        aim.first = k == 0 ? 0 : 13;
+        aim.weights = k == 1 ? weights : NULL;
         if (aim.foil >= 0) aim.to = aim.from + 1;
         check_forward(m, &aim);
     }
@@ -193,7 +193,7 @@ static void test_long(const char *path) {
     dsx_model *models[N_MODELS] = {open_model(path, dsx_backend_float64(), 1, 0),
                                    open_model(path, NULL, 1, 0), open_model(path, NULL, 3, DSX_SIMD_SCALAR),
                                    open_model(path, NULL, 2, DSX_SIMD_AVX2), open_model(path, NULL, 5, 0)};
-    dsx__aim aim = {.ids = ids, .from = 82, .to = LONG, .foil = -1, .first = 75};
+    dsx__aim aim = {.ids = ids, .from = 68, .to = LONG, .foil = -1, .first = 66};
 
     check_stops(models[1], &aim);
     check_long(models, aim, true);
