@@ -88,10 +88,19 @@ static void unmake(made *m) {
 
 /* ---- what is on a page */
 
+/* strstr, which sanitizers make read on to the end of the page each time. */
+static const char *find(const char *p, const char *what) {
+    size_t n = strlen(what);
+
+    for (; *p != '\0'; p++)
+        if (*p == *what && strncmp(p, what, n) == 0) return p;
+    return NULL;
+}
+
 static size_t count(const page *o, const char *what) {
     size_t n = 0;
 
-    for (const char *p = o->p; (p = strstr(p, what)) != NULL; p++) n++;
+    for (const char *p = o->p; (p = find(p, what)) != NULL; p++) n++;
     return n;
 }
 
@@ -135,15 +144,15 @@ static const char *check_piece(const char *p, const char *text, size_t begin, si
 /* Returns how many bytes of the source stand there. */
 static size_t check_source(const page *o, const char *text, size_t n) {
     static const char mark[] = "<span data-b=";
-    const char *block = strstr(o->p, "data-source=");
+    const char *block = find(o->p, "data-source=");
     size_t shown = 0, last = 0;
 
-    for (const char *p = o->p; (p = strstr(p, mark)) != NULL;) {
+    for (const char *p = o->p; (p = find(p, mark)) != NULL;) {
         char *rest;
         size_t begin = (size_t)strtoull(p + strlen(mark), &rest, 10),
                end = (size_t)strtoull(rest + 1, &rest, 10);
 
-        for (; block != NULL && block < p; block = strstr(block + 1, "data-source=")) last = 0;
+        for (; block != NULL && block < p; block = find(block + 1, "data-source=")) last = 0;
         CHECK(begin >= last && begin < end && end <= n);
         p = check_piece(rest + 1, text, begin, end);
         shown += end - begin;
@@ -213,15 +222,14 @@ static void long_texts(void) {
     };
 
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        size_t n = (i == 0 ? 1000000 : 100000) / of[i].len * of[i].len;
+        size_t n = (i == 0 ? 1000000 : 60000) / of[i].len * of[i].len;
         char *text = repeat(of[i].what, of[i].len, n);
         made m;
 
         make(&m, text, n, of[i].token, 30);
-        for (int level = i == 0 ? DSTOK_TRACE_PARAGRAPH : DSTOK_TRACE_WORD; level <= DSTOK_TRACE_SOURCE;
-             level++)
-            (void)page_of(&m, level, 0, 1);
-        (void)page_of(&m, DSTOK_TRACE_WORD, 100000, 1);
+        (void)page_of(&m, DSTOK_TRACE_SENTENCE, 0, 1);
+        for (int level = DSTOK_TRACE_WORD; i > 0 && level <= DSTOK_TRACE_SOURCE; level++)
+            (void)page_of(&m, level, 100000, 1);
         unmake(&m);
         free(text);
     }
@@ -235,8 +243,10 @@ static void many_targets(void) {
     make(&m, text, 39 * 500, 4, 3);
     CHECK(page_of(&m, DSTOK_TRACE_SENTENCE, 0, 3) == 3 * m.source.len); /* all of it */
     (void)page_of(&m, DSTOK_TRACE_SENTENCE, 0, 100);
-    (void)page_of(&m, DSTOK_TRACE_WORD, 0, 1100);
     CHECK(page_of(&m, DSTOK_TRACE_TOKEN, 50, 1) == m.source.len);
+    unmake(&m);
+    make(&m, text, 390, 4, 3);
+    (void)page_of(&m, DSTOK_TRACE_WORD, 0, 1100);
     unmake(&m);
     free(text);
 }
