@@ -28,9 +28,11 @@ enum {
 
 struct net {
     uint32_t n_layers, n_heads, n_kv_heads;
+    uint32_t n_experts;                      /* 0: dense; else Qwen3-MoE, each row goes to one of them */
     int nfc;                                 /* the vocabulary normalises */
     float *embed, *head;                     /* [NET_TOKENS][NET_WIDTH] */
-    float *q, *k, *v, *o, *gate, *up, *down; /* of all layers, one behind the other */
+    float *q, *k, *v, *o, *gate, *up, *down; /* of all layers and experts, one behind the other */
+    float *router;                           /* [n_experts][NET_WIDTH], of each layer the same */
 };
 
 /* All weights zero, and every embedding has its 1. */
@@ -52,6 +54,8 @@ void net_carry(struct net *n, uint32_t layer, uint32_t head, uint32_t kv_head, i
                float by);
 /* '0' and the digits after it get the logits that NET_OUT says, times `by`. */
 void net_answers(struct net *n, float by);
+/* Experts in one layer. Of the numbers at `from`, expert e takes number i on to number i + e at `to`. */
+void net_experts(struct net *n, uint32_t n_experts, int from, int to);
 /* Random numbers everywhere. */
 void net_random(struct net *n, uint64_t seed);
 

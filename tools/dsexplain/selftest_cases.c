@@ -265,6 +265,25 @@ static void grouped(struct net *n) {
     net_answers(n, 4);
 }
 
+/* The value is found by attention, and one of four experts knows which answer it stands for. Queries and keys get the
+ * same length, 8, so that a match weighs e^8. */
+static void t9b(struct test *t) {
+    static const struct said said[] = {
+        {DSX_METHOD_ROWS, 0.99, 1, 1, 0}, {DSX_METHOD_FLOW, 0.99, 1, 1, 0}, {DSX_METHOD_LOO, 0.99, 1, 1, 0}};
+
+    net_init(&t->net, 1, 1, 1);
+    letters(&t->net, 3);
+    net_match(&t->net, 0, 0, 0, NET_QUERY, NET_KEY, 30);
+    net_carry(&t->net, 0, 0, 0, NET_VALUE, NET_BEFORE, NET_VALUES, 1);
+    net_experts(&t->net, 4, NET_BEFORE, NET_OUT);
+    t->net.router[NET_ONE] = 5;
+    t->net.router[3 * NET_WIDTH + NET_QUERY + 2] = 20; /* of rows that ask for C */
+    net_answers(&t->net, 4);
+    st_open(t);
+    st_ask(t, six, "c", "5"); /* 2, and 3 on */
+    CHECK_METHODS(t, "C", said);
+}
+
 static void t9(struct test *t) {
     static const float weights[4] = {0, 0, 0.5f, 0.5f};
     static const struct said said[] = {
@@ -478,6 +497,7 @@ const struct st_case st_cases[] = {
     {"T7", "two facts, one of them for the foil", t7},
     {"T8", "values add up: six parts of different weight", t8},
     {"T9", "heads in groups, of which one looks up", t9},
+    {"T9b", "four experts, of which one knows the answer", t9b},
     {"T10", "one fact in a long text", t10},
     {"T11", "bytes of the text as it was given", t11},
     {"T12", "random weights: rows and flow", t12},

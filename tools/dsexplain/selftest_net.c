@@ -46,6 +46,7 @@ void net_free(struct net *n) {
     free(n->gate);
     free(n->up);
     free(n->down);
+    free(n->router);
     memset(n, 0, sizeof *n);
 }
 
@@ -98,6 +99,26 @@ void net_carry(struct net *n, uint32_t layer, uint32_t head, uint32_t kv_head, i
 
 void net_answers(struct net *n, float by) {
     for (int i = 0; i < NET_VALUES; i++) n->head[('0' + i) * NET_WIDTH + NET_OUT + i] = by;
+}
+
+void net_experts(struct net *n, uint32_t n_experts, int from, int to) {
+    size_t ffn = (size_t)NET_FFN * NET_WIDTH;
+
+    n->n_experts = n_experts;
+    n->router = zeros((size_t)n_experts * NET_WIDTH);
+    free(n->gate);
+    free(n->up);
+    free(n->down);
+    n->gate = zeros(n_experts * ffn);
+    n->up = zeros(n_experts * ffn);
+    n->down = zeros(n_experts * ffn);
+    for (size_t i = 0; i < (size_t)n_experts * NET_FFN; i++) {
+        size_t e = i / NET_FFN, k = i % NET_FFN;
+
+        n->gate[i * NET_WIDTH + NET_ONE] = 10; /* silu of 10 is nearly 10 */
+        n->up[i * NET_WIDTH + (size_t)from + k] = 1;
+        n->down[e * ffn + ((size_t)to + (k + e) % NET_FFN) * NET_FFN + k] = 0.1f;
+    }
 }
 
 static void fill(float *w, size_t n, float scale, uint64_t *state) {
@@ -156,6 +177,26 @@ static void add_tensor(struct tensors *t, const char *name, size_t rows, size_t 
     }
 }
 
+static void add_experts(struct tensors *t, const struct net *n, uint32_t l) {
+    static const char *const maps[] = {"gate_proj", "up_proj", "down_proj"};
+    const float *const from[] = {n->gate, n->up, n->down};
+    char name[64];
+
+    for (uint32_t e = 0; e < n->n_experts; e++)
+        for (size_t i = 0; i < 3; i++) {
+            snprintf(name, sizeof name, "model.layers.%u.mlp.experts.%u.%s", (unsigned)l, (unsigned)e,
+                     maps[i]);
+            add_tensor(t, name, i < 2 ? NET_FFN : NET_WIDTH, i < 2 ? NET_WIDTH : NET_FFN,
+                       from[i] + (size_t)e * NET_FFN * NET_WIDTH);
+        }
+    snprintf(name, sizeof name, "model.layers.%u.mlp.gate", (unsigned)l);
+    add_tensor(t, name, n->n_experts, NET_WIDTH, n->router);
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(name, sizeof name, "model.layers.%u.self_attn.%c_norm", (unsigned)l, "qk"[i]);
+        add_tensor(t, name, 0, NET_HEAD, NULL);
+    }
+}
+
 static void add_layer(struct tensors *t, const struct net *n, uint32_t l) {
     static const char *const maps[] = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
                                        "self_attn.o_proj", "mlp.gate_proj",    "mlp.up_proj",
@@ -169,10 +210,12 @@ static void add_layer(struct tensors *t, const struct net *n, uint32_t l) {
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
         char name[64];
 
+        if (n->n_experts > 0 && strncmp(maps[i], "mlp.", 4) == 0) continue;
         snprintf(name, sizeof name, "model.layers.%u.%s", (unsigned)l, maps[i]);
         add_tensor(t, name, shapes[i][0], shapes[i][1],
                    from[i] != NULL ? from[i] + l * shapes[i][0] * shapes[i][1] : NULL);
     }
+    if (n->n_experts > 0) add_experts(t, n, l);
 }
 
 static void put_checkpoint(const struct net *n, struct cli_buf *out) {
@@ -194,12 +237,18 @@ static void put_checkpoint(const struct net *n, struct cli_buf *out) {
 
 static void put_config(const struct net *n, struct cli_buf *out) {
     cli_buf_printf(out,
-                   "{\"model_type\":\"llama\",\"vocab_size\":%d,\"hidden_size\":%d,\"intermediate_size\":%d,"
+                   "{\"model_type\":\"%s\",\"vocab_size\":%d,\"hidden_size\":%d,\"intermediate_size\":%d,"
                    "\"num_hidden_layers\":%u,\"num_attention_heads\":%u,\"num_key_value_heads\":%u,"
                    "\"head_dim\":%d,\"rope_theta\":1e30,\"rms_norm_eps\":1e-5,\"tie_word_embeddings\":false,"
-                   "\"max_position_embeddings\":262144}",
-                   NET_TOKENS, NET_WIDTH, NET_FFN, (unsigned)n->n_layers, (unsigned)n->n_heads,
-                   (unsigned)n->n_kv_heads, NET_HEAD);
+                   "\"max_position_embeddings\":262144",
+                   n->n_experts > 0 ? "qwen3_moe" : "llama", NET_TOKENS, NET_WIDTH, NET_FFN,
+                   (unsigned)n->n_layers, (unsigned)n->n_heads, (unsigned)n->n_kv_heads, NET_HEAD);
+    if (n->n_experts > 0)
+        cli_buf_printf(out,
+                       ",\"num_experts\":%u,\"num_experts_per_tok\":1,\"moe_intermediate_size\":%d,"
+                       "\"norm_topk_prob\":true",
+                       (unsigned)n->n_experts, NET_FFN);
+    cli_buf_char(out, '}');
 }
 
 /* Bytes as byte-level vocabularies write them: those that can be seen for themselves, the others from
