@@ -141,14 +141,14 @@ class Use(Dsexplain):
     def test_memory(self):
         """What --max-memory leaves for a text is not enough: the answer so far stays on a line of its own."""
         rows = self.json("plan", "--context", "64", "--weights", "file", "--kv", "float")["cpu"]
-        most = str(rows[0]["weight_bytes"] + rows[0]["kv_bytes"])
+        most = str(rows[0]["total_bytes"])
         for verb, name, *text in (("generate", "the prompt", "-p", "the end " * 99), ("ppl", "standard input", "-"),
                                   ("logprobs", "standard input", "-f", "-")):
-            self.fails(1, f"{name}: out of memory: --max-memory allows no more", verb, self.model, *text, "--max-memory", most,
+            self.fails(1, f"{name}: --max-memory allows no more", verb, self.model, *text, "--max-memory", most,
                        stdin="the end " * 99)
         result = self.raw("generate", self.model, "-p", "the end", "--max-memory", most, "-n", 200)
         self.assertEqual(result.returncode, 1)
-        self.assertRegex(result.stderr.decode(), "^dsexplain: the answer: out of memory: --max-memory")
+        self.assertRegex(result.stderr.decode(), "^dsexplain: the answer: --max-memory")
         self.assertTrue(result.stdout.endswith(b"\n"))
 
 

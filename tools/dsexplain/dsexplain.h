@@ -136,6 +136,8 @@ void ex_close(struct ex_model *m);
 
 /* Tells of a failed call while `name` was worked on. Returns the exit code. */
 int ex_failed(const char *name, dstok_status status, const dstok_error *err);
+/* Whether a session met --max-memory, not --context. */
+int ex_is_memory(dstok_status status, const dstok_error *err);
 /* The same, while the model read the text called `name`. */
 int ex_failed_to_read(const struct ex_model *m, const char *name, dstok_status status,
                       const dstok_error *err);

@@ -119,10 +119,11 @@ static int step(struct run *r, int *stop) {
     rc = show(r, r->bytes.n - held_back(r));
     if (rc) return rc;
     status = dsx_session_feed(r->m.session, &id, 1, &err);
-    if (status == DSTOK_E_LIMIT) *stop = STOP_CONTEXT;
-    return status == DSTOK_OK || status == DSTOK_E_LIMIT
-               ? 0
-               : ex_failed_to_read(&r->m, "the answer", status, &err);
+    if (status == DSTOK_OK) return 0;
+    if (status != DSTOK_E_LIMIT || ex_is_memory(status, &err))
+        return ex_failed_to_read(&r->m, "the answer", status, &err);
+    *stop = STOP_CONTEXT;
+    return 0;
 }
 
 static int print_json(const struct run *r, int stop) {

@@ -102,12 +102,16 @@ int ex_failed(const char *name, dstok_status status, const dstok_error *err) {
     return status == DSTOK_E_NOMEM ? CLI_FAIL : CLI_USAGE;
 }
 
+int ex_is_memory(dstok_status status, const dstok_error *err) {
+    return status == DSTOK_E_LIMIT && strstr(err->text, "max_bytes") != NULL;
+}
+
 int ex_failed_to_read(const struct ex_model *m, const char *name, dstok_status status,
                       const dstok_error *err) {
     const struct ex_config *c = m->config;
     unsigned long long most = c->context > 0 ? c->context : m->info.context;
 
-    if (status == DSTOK_E_LIMIT && strstr(err->text, "max_bytes") != NULL)
+    if (ex_is_memory(status, err))
         cli_error("%s: --max-memory allows no more for the keys and values of the text", name);
     else if (status == DSTOK_E_LIMIT)
         cli_error(c->context > 0
@@ -116,7 +120,7 @@ int ex_failed_to_read(const struct ex_model *m, const char *name, dstok_status s
                   name, most);
     else
         return ex_failed(name, status, err);
-    return status == DSTOK_E_NOMEM ? CLI_FAIL : CLI_USAGE;
+    return ex_is_memory(status, err) ? CLI_FAIL : CLI_USAGE;
 }
 
 void ex_json_real(struct cli_buf *out, double x) {
