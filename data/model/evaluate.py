@@ -206,8 +206,8 @@ def main():
             causal = explained(o, items[: o.loo], "loo")[1] if n <= 40 else []
             of = lambda key: percent([r for r, x in zip(right, items) if x[key]])
             part = sum(mass) / max(1, len(mass))
-            shares = "   ".join([percent(right), of("twin"), of("back"), percent(hits), f"{part:5.1f}", percent(causal)])
-            print(f"{n:5}  {lang:8} {shares}", flush=True)
+            shares = [percent(right), of("twin"), of("back"), percent(hits), f"{part:5.1f}", percent(causal)]
+            print(f"{n:5}  {lang:8} {'   '.join(shares)}", flush=True)
     items = [x for x in made(10, 20 * o.items, None, missing=1.0) if x["missing"]][: o.items]
     print("missing, 10 facts:", percent(explained(o, items, "rows")[0]))
     good = 0
