@@ -135,8 +135,10 @@ static void put_trust(dsx__report *r, const dsx_explanation *x) {
     }
     dsx__put_text(r, "; without any source it is ");
     dsx__html_number(r, "%.2f", t->prior);
-    dsx__put_format(r, ". Comprehensiveness %.2f, sufficiency %.2f.</p>\n", t->comprehensiveness,
-                    t->sufficiency);
+    if (isfinite(t->comprehensiveness)) /* else they are shares of nothing */
+        dsx__put_format(r, ". Comprehensiveness %.2f, sufficiency %.2f", t->comprehensiveness,
+                        t->sufficiency);
+    dsx__put_text(r, ".</p>\n");
 }
 
 static void put_warnings(dsx__report *r, const dsx_explanation *x) {

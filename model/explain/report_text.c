@@ -208,8 +208,11 @@ static void put_trust(dsx__report *r, const dsx_explanation *x) {
         dsx__put_format(r,
                         "; without the first, 3, 5 sentences the log-probability falls by %.2f, %.2f, %.2f",
                         t->drop[0], t->drop[1], t->drop[2]);
-        dsx__put_format(r, "\nwithout any source it is %.3f; comprehensiveness %.3f, sufficiency %.3f\n",
-                        t->prior, t->comprehensiveness, t->sufficiency);
+        dsx__put_format(r, "\nwithout any source it is %.3f", t->prior);
+        if (isfinite(t->comprehensiveness)) /* else they are shares of nothing */
+            dsx__put_format(r, "; comprehensiveness %.3f, sufficiency %.3f", t->comprehensiveness,
+                            t->sufficiency);
+        dsx__put_text(r, "\n");
     }
     for (size_t i = 0; i < x->n_warnings; i++) {
         put_bold(r, "warning: ");

@@ -252,6 +252,20 @@ class Answers(Run):
         self.assertEqual([len(self.report("-f", path, "--prefix", "", "--target", "here", "--top", k)["targets"][0]["spans"])
                           for k in (1, 3)], [1, 3])
 
+    def test_useless_sources(self):
+        """Where the answer is likelier without any source, shares of what they give are left out, not printed as nan."""
+        path = self.write("a.txt", "The inner theory. The other one. A third.")
+        seen = set()
+        for word in ("here", "there", "one", "two", "x", "The", "third", "end"):
+            options = ("-f", path, "--prefix", "", "--target", word, "--verify", 4)
+            known = self.report(*options)["targets"][0]["faithfulness"]["comprehensiveness"] is not None
+            seen.add(known)
+            for form in ("ansi", "html"):
+                text = self.raw("run", self.model, *options, "--format", form).stdout.decode()
+                self.assertEqual("omprehensiveness" in text, known)
+                self.assertNotIn("nan,", text)
+        self.assertEqual(seen, {False, True})
+
     def test_items(self):
         lines = [{"id": "a", "context": "The inner theory. The other.", "question": "Which?", "prefix": "It is ", "answer": "here"},
                  {"id": 7, "sources": ["One the.", {"path": "two.txt", "text": "Two."}], "answer": "x", "foil": "y",
